@@ -23,9 +23,9 @@ static void print(const struct discover_qpn *found)
 	}
 }
 
-static const struct hash_model *model_of(const struct portmap *map, const __u8 source[16])
+static const struct hash_model *model_of(const struct portmap *map, const struct portmap_peer *peer)
 {
-	const struct portmap_model *model = portmap_find_model(map, source);
+	const struct portmap_model *model = portmap_find_model(map, peer->source, peer->hop);
 
 	return model ? &model->hash : NULL;
 }
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		for (q = 2; q < argc; q++)
 			what[n++] = (struct discover_qpn) {
 				.peer = &map.peers[i],
-				.model = model_of(&map, map.peers[i].source),
+				.model = model_of(&map, &map.peers[i]),
 				.dqpn = strtoul(argv[q], NULL, 0),
 			};
 	config.device = map.device;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The search for the paths to 10,000 peers, over models of switches: how many ports it asks, how
+ * The search for the paths to 10,000 peers, over models of switches, in two tiers and in three: how many ports it asks, how
  * much CPU it takes, and whether the map is right. Routes and probes are fakes.
  */
 #include <errno.h>
@@ -20,6 +20,10 @@
 /**
  * struct world - a fabric, and the peers behind it
  * @fabric: our leaf
+ * @aggs: the aggs of our pod, if there are three tiers
+ * @each: the hash of each agg has another offset
+ * @pod: leaves of a pod, if there are three tiers; the first pod is ours
+ * @dead: core that does not answer, or 0
  * @hosts: peers of each leaf
  * @loss: answers of 1000 that are lost; each probe is sent again three times
  * @rails: peers of a subnet are under two leaves in turn
@@ -31,6 +35,10 @@
  */
 struct world {
 	struct fabric fabric;
+	struct fabric aggs;
+	bool each;
+	unsigned int pod;
+	__u32 dead;
 	unsigned int hosts;
 	unsigned int loss;
 	bool rails;
@@ -98,27 +106,51 @@ int route_lookup(const char *device, const __u8 peer[16], const __u8 *source,
 	return 0;
 }
 
-/* What comes back from a peer under our own leaf: the peer says that nobody listens. */
-static bool reply_of_own(const struct batch_probe *probe, const __u8 peer[16],
-			 struct probe_answer *answer)
+/* The core of a port to another pod */
+static __u32 core_of(__u32 peer, __u16 port, __u32 dqpn)
 {
-	answer->type = PROBE_PORT_UNREACHABLE;
-	memcpy(answer->from, peer, 16);
-	return probe->kind == PROBE_NEAR;
+	unsigned int agg = next_hop(peer, port, dqpn);
+	struct fabric fabric = world.aggs;
+
+	fabric.offset = (fabric.offset + (world.each ? agg : 0)) % 16;
+	return 0x0afd0001 + (agg << 8) + fabric_next_hop(&fabric, peer, port, dqpn);
 }
 
+/* Is a peer in another pod? */
+static bool is_across(__u32 peer)
+{
+	return world.pod && leaf_of(peer) >= world.pod;
+}
+
+/* How many hops away a peer is */
+static unsigned int distance(__u32 peer)
+{
+	if ((int)leaf_of(peer) == world.own)
+		return 2;
+	return is_across(peer) ? 6 : 4;
+}
+
+/* The router at a distance on the way to a peer; addresses of aggs of other pods are not used. */
+static __u32 router_at(unsigned int hop, __u32 peer, __u16 port, __u32 dqpn)
+{
+	if (hop == distance(peer) - 1)
+		return 0x0aff0000 + leaf_of(peer);
+	return hop == 2 ? 0x0afe0001 + next_hop(peer, port, dqpn) : core_of(peer, port, dqpn);
+}
+
+/* The peer says that nobody listens, where nobody does. */
 static bool reply(const struct batch_probe *probe, const __u8 peer[16], struct probe_answer *answer)
 {
-	unsigned int leaf = leaf_of(v4(peer));
+	__u32 router;
 
-	if ((int)leaf == world.own)
-		return reply_of_own(probe, peer, answer);
+	answer->type = PROBE_PORT_UNREACHABLE;
+	memcpy(answer->from, peer, 16);
+	if (probe->ttl >= distance(v4(peer)))
+		return probe->kind == PROBE_NEAR || probe->kind == PROBE_PEER;
 	answer->type = PROBE_TIME_EXCEEDED;
-	if (probe->kind == PROBE_LEAF)
-		put_v4(answer->from, 0x0aff0000 + leaf);
-	else
-		put_v4(answer->from, 0x0afe0001 + next_hop(v4(peer), probe->port, probe->dqpn));
-	return probe->kind == PROBE_LEAF || probe->kind == PROBE_PATH || probe->kind == PROBE_QPN;
+	router = router_at(probe->ttl, v4(peer), probe->port, probe->dqpn);
+	put_v4(answer->from, router);
+	return router != world.dead;
 }
 
 /* A probe and its repetitions */
@@ -164,6 +196,8 @@ int probe_batch_run(const struct probe_batch_config *config, const struct probe_
  * @local: peers under our own leaf
  * @linear: peers that follow from the model
  * @predicted: of these, peers of which no port was asked
+ * @across: peers of other pods that follow from the model
+ * @learn: most probes of one peer that follows, which the model was learnt from
  * @asked: probes to the routers of paths
  * @leaves: probes to leaves
  * @cpu: s
@@ -174,6 +208,8 @@ struct found {
 	unsigned int local;
 	unsigned int linear;
 	unsigned int predicted;
+	unsigned int across;
+	unsigned int learn;
 	unsigned long asked;
 	unsigned long leaves;
 	double cpu;
@@ -181,15 +217,19 @@ struct found {
 
 static bool is_right(const struct portmap_peer *peer)
 {
-	unsigned int p;
+	bool across = is_across(v4(peer->addr));
+	unsigned int expected = world.fabric.next_hops * (across ? world.aggs.next_hops : 1), p;
 	size_t k;
 
 	for (p = 0; p < peer->nr_paths; p++)
 		for (k = 0; k < peer->paths[p].nr_ports; k++)
 			if (v4(peer->paths[p].router) !=
-			    0x0afe0001 + next_hop(v4(peer->addr), peer->paths[p].ports[k], 0))
+			    router_at(across ? 3 : 2, v4(peer->addr), peer->paths[p].ports[k], 0) ||
+			    (across && v4(peer->paths[p].via) !=
+			     router_at(2, v4(peer->addr), peer->paths[p].ports[k], 0)))
 				return false;
-	return peer->nr_paths == world.fabric.next_hops;
+	return peer->nr_paths == expected - (across && world.dead) &&
+	       peer->hop == (across ? 3 : 2) && peer->leaf_hop == (across ? 5 : 3);
 }
 
 static void judge(const struct portmap_peer *peer, struct found *found)
@@ -201,6 +241,9 @@ static void judge(const struct portmap_peer *peer, struct found *found)
 	found->astray += v4(peer->leaf) != 0x0aff0000 + leaf_of(v4(peer->addr));
 	found->linear += peer->linear;
 	found->predicted += peer->linear && !peer->probed;
+	found->across += peer->linear && peer->hop == 3;
+	if (peer->linear && peer->probed > found->learn)
+		found->learn = peer->probed;
 }
 
 static double cpu(void)
@@ -212,45 +255,61 @@ static double cpu(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Search for all peers of the world, in no order; @known: an earlier map, or NULL. */
-static struct found search_again(const char *what, const struct portmap *known, struct portmap *map)
+/*
+ * Search for @nr peers all over the world, in no order; @known: an earlier map, or NULL. Nothing is
+ * printed for a search without a name.
+ */
+static struct found search_again(const char *what, const struct portmap *known, struct portmap *map,
+				 unsigned int nr)
 {
 	static __u8 peers[PEERS][16];
 	static __u32 order[PEERS];
 	struct discover discover = {
 		.config = { .device = "eth0", .ports = PROBE_BATCH_PORTS },
-		.peers = peers, .nr_peers = PEERS, .known = known,
+		.peers = peers, .nr_peers = nr, .known = known,
 	};
 	struct found found = { .cpu = cpu() };
 	struct err err;
 	unsigned int i;
 
-	random_order(draw(1000) + 1, PEERS, order);
-	for (i = 0; i < PEERS; i++)
-		put_v4(peers[order[i]], FIRST + (i / world.hosts << 8) + i % world.hosts + 1);
+	random_order(draw(1000) + 1, nr, order);
+	for (i = 0; i < nr; i++) {
+		__u32 n = i * (PEERS / nr);
+
+		put_v4(peers[order[i]], FIRST + (n / world.hosts << 8) + n % world.hosts + 1);
+	}
 	memset(world.asked, 0, sizeof(world.asked));
 	if (discover_run(&discover, map, &err))
-		return (struct found) { .wrong = PEERS };
+		return (struct found) { .wrong = nr };
 	found.cpu = cpu() - found.cpu;
-	for (i = 0; i < PEERS; i++)
+	for (i = 0; i < nr; i++)
 		judge(&map->peers[i], &found);
-	found.asked = world.asked[PROBE_PATH] + world.asked[PROBE_QPN];
-	found.leaves = world.asked[PROBE_LEAF];
+	found.asked = world.asked[PROBE_PATH] + world.asked[PROBE_QPN] +
+		      world.asked[PROBE_BEFORE];
+	found.leaves = world.asked[PROBE_LEAF] + world.asked[PROBE_PEER];
+	if (!*what)
+		return found;
 	printf("# %s: %.3f probes a peer, %.3f of them of its leaf, %.2f s of CPU\n", what,
-	       (double)(found.asked + found.leaves) / PEERS, (double)found.leaves / PEERS,
+	       (double)(found.asked + found.leaves) / nr, (double)found.leaves / nr,
 	       found.cpu);
 	printf("# %u linear, %u of them predicted, %u wrong, %u astray, %u local\n", found.linear,
 	       found.predicted, found.wrong, found.astray, found.local);
 	return found;
 }
 
-static struct found search(const char *what)
+/* So many peers, all over the world */
+static struct found search_some(const char *what, unsigned int nr)
 {
 	struct portmap map;
-	struct found found = search_again(what, NULL, &map);
+	struct found found = search_again(what, NULL, &map, nr);
 
 	portmap_free(&map);
 	return found;
+}
+
+static struct found search(const char *what)
+{
+	return search_some(what, PEERS);
 }
 
 static struct world world_of(enum family family, unsigned int hosts)
@@ -405,15 +464,103 @@ static bool known_map(void)
 	struct found first, again, changed;
 
 	world = world_of(CRC16, 40);
-	first = search_again("a new map", NULL, &known);
-	again = search_again("the same again", &known, &map);
+	first = search_again("a new map", NULL, &known, PEERS);
+	again = search_again("the same again", &known, &map, PEERS);
 	portmap_free(&map);
 	world.fabric.seed++;
-	changed = search_again("another seed", &known, &map);
+	changed = search_again("another seed", &known, &map, PEERS);
 	portmap_free(&map);
 	portmap_free(&known);
 	return is_cheap(&first) && is_cheap(&again) && again.asked < first.asked &&
 	       !changed.wrong && changed.asked > first.asked;
+}
+
+/* 4 aggs, 4 cores behind each, pods of 10 leaves */
+static struct world tiers_of(enum family family, unsigned int offset)
+{
+	struct world new = world_of(family, 40);
+
+	new.aggs = new.fabric;
+	new.aggs.seed = draw(0x7fffffff);
+	new.fabric.next_hops = 4;
+	new.aggs.next_hops = 4;
+	new.aggs.offset = (new.fabric.offset + offset) % 16;
+	new.pod = 10;
+	return new;
+}
+
+/* What the first peers cost, of which one teaches the model */
+static bool learning(void)
+{
+	unsigned int i, k, most = 0;
+
+	for (k = 2; k <= 4; k += 2)
+		for (i = 0; i < 20; i++) {
+			struct found found;
+
+			world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 4);
+			world.fabric.next_hops = k;
+			world.aggs.next_hops = k;
+			found = search_some("", 40);
+			if (found.wrong || found.learn > 80)
+				return false;
+			if (found.learn > most)
+				most = found.learn;
+			if (i == 19)
+				printf("# %u aggs of %u cores: at most %u probes to learn, %lu for 40 peers\n",
+				       k, k, most, found.asked + found.leaves);
+		}
+	return true;
+}
+
+static bool three_tiers(void)
+{
+	struct found found;
+	unsigned int i;
+	bool ok = true;
+
+	for (i = 0; i < 5; i++) {
+		world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 2 + 2 * i);
+		found = search("three tiers");
+		ok &= is_cheap(&found) && found.predicted > PEERS * 8 / 10;
+	}
+	return ok;
+}
+
+/* A few peers: how many of these fabrics have a model, and how many of their ports are wrong? */
+static bool aggs_that_differ(void)
+{
+	unsigned int i, taken = 0, wrong = 0;
+
+	for (i = 0; i < 300; i++) {
+		struct found found;
+
+		world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 4);
+		world.each = true;
+		found = search_some("", 40);
+		taken += found.across > 0;
+		wrong += found.across && found.wrong;
+	}
+	printf("# %u of 300 fabrics taken as linear, %u of them wrongly\n", taken, wrong);
+	return !wrong;
+}
+
+static bool dead_core(void)
+{
+	unsigned int i, right = 0, across = 0;
+
+	for (i = 0; i < 50; i++) {
+		struct found found;
+
+		world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 4);
+		world.dead = 0x0afd0001 + (i % 4 << 8) + i / 4 % 4;
+		found = search_some("", 40);
+		right += !found.wrong;
+		across += found.across > 0;
+	}
+	printf("# %u of 50 fabrics with a silent core mapped, %u of them by a model\n", right,
+	       across);
+	return right == 50 && across > 40;
 }
 
 int main(void)
@@ -432,5 +579,9 @@ int main(void)
 	ktap_result(moved_peers(), "one peer in 50 under another leaf is noticed");
 	ktap_result(known_map(), "an earlier map saves probes, and is not believed blindly");
 	ktap_result(not_linear(), "a hash that is not linear is walked through");
+	ktap_result(three_tiers(), "in three tiers it is the same, in the pod and across");
+	ktap_result(learning(), "80 probes teach the model of cores at most");
+	ktap_result(aggs_that_differ(), "aggs with different hashes are not taken for one");
+	ktap_result(dead_core(), "a core that does not answer is left out");
 	return ktap_end();
 }

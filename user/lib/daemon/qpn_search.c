@@ -134,7 +134,7 @@ static const struct hash_model *find_model(struct list *list, const struct waiti
 	if (!map->read)
 		job_map_read(list->groups->steer, job, &map->portmap);
 	map->read = true;
-	model = portmap_find_model(&map->portmap, w->key.peer.source);
+	model = portmap_find_model(&map->portmap, w->key.peer.source, w->peer.hop);
 	return model ? &model->hash : NULL;
 }
 

@@ -32,8 +32,7 @@ __u16 circuits_next(struct circuits *c, const struct portmap_peer *peer, unsigne
 	return path < 0 ? 0 : peer->paths[path].ports[c->asked[path]++];
 }
 
-/* Return: number of an address, or -1 where there are too many. */
-static int number_of(struct circuits *c, const __u8 leaf[16])
+int circuits_add(struct circuits *c, const __u8 leaf[16])
 {
 	unsigned int i;
 
@@ -48,7 +47,7 @@ static int number_of(struct circuits *c, const __u8 leaf[16])
 
 int circuits_note(struct circuits *c, unsigned int path, const __u8 leaf[16])
 {
-	int number = number_of(c, leaf);
+	int number = circuits_add(c, leaf);
 
 	if (number < 0)
 		c->many = true;

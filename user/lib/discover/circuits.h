@@ -56,6 +56,9 @@ __u16 circuits_next(struct circuits *circuits, const struct portmap_peer *peer, 
 bool circuits_has_next(const struct circuits *circuits,
 		       const struct portmap_peer *peer, unsigned int most);
 
+/* The leaf has this address. Return: its number, or -1 where there are too many. */
+int circuits_add(struct circuits *circuits, const __u8 leaf[16]);
+
 /* An address answered behind a path. Return: its number, or -1 where there are too many. */
 int circuits_note(struct circuits *circuits, unsigned int path, const __u8 leaf[16]);
 

@@ -8,7 +8,7 @@
 
 #define MOST_SPARE	3	/* a quarter of all routers is silent at most */
 
-/* A probe of a round; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
+/* A probe of a round, whose TTL is added to that of its kind; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
 struct question {
 	struct pupil *pupil;
 	struct batch_probe probe;
@@ -26,7 +26,7 @@ static int next_question(void *client, struct batch_probe *probe, const __u8 **s
 		return -EAGAIN;
 	*probe = q->probe;
 	probe->peer = c->next++;
-	probe->ttl = probe_ttl(probe->kind, q->pupil->t->peer->hop, q->pupil->t->peer->leaf_hop);
+	probe->ttl += probe_ttl(probe->kind, q->pupil->t->peer->hop, q->pupil->t->peer->leaf_hop);
 	*source = q->pupil->t->peer->source;
 	*peer = q->pupil->t->peer->addr;
 	return 0;
@@ -41,7 +41,10 @@ static int saw_leaf(struct class *c, struct pupil *pupil, __u16 port, const __u8
 	if (!leaf->first || pupil < leaf->first)
 		leaf->first = pupil;
 	/* Labels are as good as paths: they differ by a constant. */
-	circuits_note(&pupil->t->circuits, hash_model_label(&c->learn.model, port), from);
+	if (c->learn.model.bits)
+		circuits_note(&pupil->t->circuits, hash_model_label(&c->learn.model, port), from);
+	else
+		circuits_add(&pupil->t->circuits, from);
 	return 0;
 }
 
@@ -112,7 +115,25 @@ int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port)
 {
 	return add_question(c, &(struct question) {
 		.pupil = pupil,
-		.probe = { .kind = PROBE_LEAF, .port = port },
+		.probe = { .kind = c->learn.model.bits ? PROBE_LEAF : PROBE_PEER, .port = port },
+	});
+}
+
+int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask)
+{
+	return add_question(c, &(struct question) {
+		.pupil = pupil,
+		.probe = { .kind = PROBE_BEFORE, .port = ask->port },
+		.ask = ask,
+	});
+}
+
+int class_add_beyond(struct class *c, struct pupil *pupil, struct hash_ask *ask)
+{
+	return add_question(c, &(struct question) {
+		.pupil = pupil,
+		.probe = { .kind = PROBE_PEER, .ttl = 1, .port = ask->port },
+		.ask = ask,
 	});
 }
 

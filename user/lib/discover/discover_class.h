@@ -68,8 +68,9 @@ struct question;
  * struct class - peers that share a source
  * @run: search
  * @source: that they share
- * @model: known before, or NULL
+ * @model: known before, if @recalled
  * @learn: learner, with the model
+ * @aggs: model of aggs, where @learn has that of cores; no bits: there is none
  * @address: constants by address
  * @confirmed: peers whose constant was what their address says
  * @doubted: a peer contradicted its address, or the model that holds for others of its leaf
@@ -86,8 +87,10 @@ struct question;
 struct class {
 	struct discovery *run;
 	const __u8 *source;
-	const struct portmap_model *model;
+	struct hash_model model;
+	bool recalled;
 	struct hash_learn learn;
+	struct hash_model aggs;
 	struct hash_address address;
 	unsigned int confirmed;
 	bool doubted;
@@ -108,14 +111,39 @@ unsigned int class_spare(const struct class *c);
 /* Have a port of a peer asked, by class_ask(). Return: 0 or -ENOMEM. */
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
-/* Have the leaf of a peer asked, by a port. Return: 0 or -ENOMEM. */
+/*
+ * Have the leaf of a peer asked, by a port. As long as there is no model, its answer is of no path,
+ * and of the peers those that are no further away answer at once. Return: 0 or -ENOMEM.
+ */
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port);
+
+/* Have the router asked that is one hop before the paths' routers. Return: 0 or -ENOMEM. */
+int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask);
+
+/* Have a router asked that is one hop behind the leaf, where none should be. Return: 0 or -ENOMEM. */
+int class_add_beyond(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
  * Ask what was added. Routers that limit their ICMP answer late: this goes on as long as such
  * answers come. Return: 0 or a negative errno.
  */
 int class_ask(struct class *c);
+
+/* Some peers all over the class, of which one has to answer; they check what addresses say. */
+size_t class_samples(const struct class *c);
+struct pupil *class_sample(struct class *c, size_t i);
+
+/*
+ * Find the distances of peers, unless they are known. The peers are sorted by them then, the
+ * farthest first. Return: 0 or a negative errno.
+ */
+int class_find_hops(struct class *c);
+
+/*
+ * The model of cores was learnt from @teacher: does it hold for all aggs? @aggs and the verdict are
+ * set. Return: 0 or a negative errno.
+ */
+int class_learn_tiers(struct class *c, struct pupil *teacher);
 
 /* Draw by lot which peers are checked. */
 static inline bool class_draw(struct class *c)
@@ -124,11 +152,16 @@ static inline bool class_draw(struct class *c)
 }
 
 /*
- * Find the leaf of each peer by a port one hop further. Where there are many peers, one between two
- * others of a leaf is taken as of this leaf, if those that are checked are. Two ports of the first
- * peer show whether its leaf has one address. If not, the first peer of each leaf is asked until
- * its addresses are known, unless the caller knows what is enough: it knows the leaves. Return: 0
- * or a negative errno.
+ * Find the leaf of each peer that was not asked for it. Where there are many peers, one between two
+ * others of a leaf is taken as of this leaf, if those that are checked are. Return: 0 or a negative
+ * errno.
+ */
+int class_ask_all_leaves(struct class *c);
+
+/*
+ * Find the leaf of each peer by a port of the model. Two ports of the first peer show whether its leaf
+ * has one address. If not, the first peer of each leaf is asked until its addresses are known,
+ * unless the caller knows what is enough: it knows the leaves. Return: 0 or a negative errno.
  */
 int class_ask_leaves(struct class *c, struct pupil *first);
 

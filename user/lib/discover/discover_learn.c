@@ -12,20 +12,30 @@
 #include "discover_class.h"
 
 #define LEAST_PORTS	128	/* of a peer, so that the walk could do better than the model */
-#define FIRST_PEERS	32	/* of which one has to answer; they check what addresses say */
+#define FIRST_PEERS	32	/* class_sample() */
 #define FURTHER_CHECKS	2	/* of a peer that is not the first of its leaf */
 #define FOLLOWS_CHECKS	1	/* of one whose address says the constant */
 
-/* Ask the base of some peers, all over the class. */
+size_t class_samples(const struct class *c)
+{
+	return c->nr < FIRST_PEERS ? c->nr : FIRST_PEERS;
+}
+
+struct pupil *class_sample(struct class *c, size_t i)
+{
+	return &c->pupils[i * c->nr / class_samples(c)];
+}
+
+/* Ask the base of some peers. */
 static int ask_bases(struct class *c)
 {
-	size_t nr = c->nr < FIRST_PEERS ? c->nr : FIRST_PEERS, i;
+	size_t nr = class_samples(c), i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < nr; i++) {
-		struct pupil *pupil = &c->pupils[i * c->nr / nr];
+		struct pupil *pupil = class_sample(c, i);
 
-		pupil->asks[0].port = c->model ? c->model->hash.base : discover_port(0);
+		pupil->asks[0].port = c->recalled ? c->model.base : discover_port(0);
 		ret = class_add_port(c, pupil, &pupil->asks[0]);
 	}
 	return ret ?: class_ask(c);
@@ -56,7 +66,9 @@ static int learn(struct class *c, struct pupil *teacher)
 	teacher->taught = true;
 	teacher->probed = l->asked + 1;
 	hash_address_add(&c->address, teacher->t->peer->addr, 0);
-	return ret;
+	if (ret || l->verdict != HASH_LINEAR || !discover_has_tiers(teacher->t->peer))
+		return ret;
+	return class_learn_tiers(c, teacher);
 }
 
 /* A peer of the known map, and its leaf */
@@ -68,7 +80,7 @@ static int recall_peer(struct class *c, const struct portmap_peer *peer)
 	if (!leaf)
 		return -ENOMEM;
 	leaf->marks |= LEAF_KNOWN;
-	if (addr_compare(peer->source, c->source))
+	if (addr_compare(peer->source, c->source) || peer->hop != c->pupils[0].t->peer->hop)
 		return 0;
 	constant = hash_model_constant(&c->learn.model, peer->paths[0].ports[0],
 				       peer->paths[0].router);
@@ -81,7 +93,7 @@ static int recall_peer(struct class *c, const struct portmap_peer *peer)
 static int recall(struct class *c)
 {
 	const struct portmap *known = c->run->discover->known;
-	const struct hash_model *hash = &c->model->hash;
+	const struct hash_model *hash = &c->model;
 	unsigned int label;
 	size_t i;
 	int ret = 0;
@@ -91,7 +103,7 @@ static int recall(struct class *c)
 	};
 	for (label = 0; label < hash_model_size(hash); label++)
 		c->learn.silent += addr_is_none(hash->router[label]);
-	for (i = 0; !ret && i < known->nr_peers; i++)
+	for (i = 0; known && !ret && i < known->nr_peers; i++)
 		if (known->peers[i].linear)
 			ret = recall_peer(c, &known->peers[i]);
 	return ret;
@@ -136,7 +148,7 @@ static bool confirm(struct class *c, const struct pupil *pupil, int constant)
 		return true;
 	}
 	c->doubted = true;
-	if (c->model && constant >= 0 && !c->noted) {
+	if (c->recalled && constant >= 0 && !c->noted) {
 		discover_phase_note(c->run, pupil->t,
 				    "%s: its ports take other paths than the known peers say: the fabric has changed, and their ports may be out of date, see path verify.");
 		c->noted = true;
@@ -325,9 +337,17 @@ static int finish(struct class *c, struct pupil *pupil)
 /* The model goes into the map. */
 static int keep_model(const struct class *c)
 {
-	struct portmap_model model = { .hash = c->learn.model };
+	struct portmap_model model = {
+		.hop = c->pupils[0].t->peer->hop, .hash = c->learn.model,
+	};
+	int ret;
 
 	memcpy(model.source, c->source, 16);
+	ret = portmap_add_model(c->run->map, &model);
+	if (ret || !c->aggs.bits)
+		return ret;
+	model.hop--;
+	model.hash = c->aggs;
 	return portmap_add_model(c->run->map, &model);
 }
 
@@ -339,10 +359,10 @@ static bool is_outdated(const struct class *c)
 {
 	size_t i;
 
-	if (c->model && c->doubted && c->nr > FIRST_PEERS)
+	if (c->recalled && c->doubted && c->nr > FIRST_PEERS)
 		return true;
 	for (i = 0; i < c->nr; i++)
-		if (c->model && c->pupils[i].judged && !c->pupils[i].taught)
+		if (c->recalled && c->pupils[i].judged && !c->pupils[i].taught)
 			return true;
 	return false;
 }
@@ -357,7 +377,7 @@ static int teach(struct class *c)
 	first = ret ? NULL : first_that_answers(c);
 	if (!first)
 		return ret;
-	ret = c->model ? recall(c) : learn(c, first);
+	ret = c->recalled ? recall(c) : learn(c, first);
 	if (ret || c->learn.verdict != HASH_LINEAR)
 		return ret;
 	ret = class_ask_leaves(c, first);
@@ -382,7 +402,10 @@ static void forget(struct class *c)
 {
 	size_t i;
 
+	memset(&c->learn, 0, sizeof(c->learn));
+	memset(&c->aggs, 0, sizeof(c->aggs));
 	memset(&c->address, 0, sizeof(c->address));
+	c->recalled = false;
 	c->confirmed = 0;
 	c->doubted = false;
 	set_clear(&c->leaves, free);
@@ -394,22 +417,73 @@ static void forget(struct class *c)
 	}
 }
 
+/* The model of an earlier map, or of aggs if that of cores was learnt before */
+static const struct portmap_model *find_model(const struct class *c)
+{
+	const struct portmap *known = c->run->discover->known;
+	unsigned int hop = c->pupils[0].t->peer->hop;
+
+	return portmap_find_model(c->run->map, c->source, hop) ?:
+	       known ? portmap_find_model(known, c->source, hop) : NULL;
+}
+
 /* With the known model, or with one that is learnt if there is none or a peer disagrees with it */
 static int teach_class(struct class *c)
 {
-	const struct portmap *known = c->run->discover->known;
+	const struct portmap_model *model;
 	int ret = 0;
 
 	c->source = c->pupils[0].t->peer->source;
-	c->model = known ? portmap_find_model(known, c->source) : NULL;
-	if (c->model) {
+	model = find_model(c);
+	if (model) {
+		c->model = model->hash;
+		c->recalled = true;
 		ret = teach(c);
 		if (ret || !is_outdated(c))
 			return ret;
 		forget(c);
-		c->model = NULL;
 	}
 	return teach(c);
+}
+
+/* The leaves that were asked before, of the peers that are left in the class */
+static int list_leaves(struct class *c)
+{
+	unsigned int k;
+	size_t i;
+
+	set_clear(&c->leaves, free);
+	for (i = 0; i < c->nr; i++)
+		for (k = 0; k < c->pupils[i].t->circuits.nr_addrs; k++) {
+			struct leaf *leaf = class_leaf(c, c->pupils[i].t->circuits.addr[k]);
+
+			if (!leaf)
+				return -ENOMEM;
+			leaf->first = leaf->first ?: &c->pupils[i];
+		}
+	return 0;
+}
+
+/* Find the hops of the peers, and teach those of each distance. */
+static int teach_all(struct class *c, struct pupil *pupils, size_t nr)
+{
+	bool few = c->run->discover->config.ports < LEAST_PORTS;
+	size_t i, n;
+	int ret = 0;
+
+	c->pupils = pupils;
+	c->nr = nr;
+	if (pupils[0].t->open)
+		ret = class_find_hops(c);
+	for (i = 0; !ret && !few && i < nr; i += n) {
+		for (n = 1; i + n < nr && pupils[i + n].t->peer->hop == pupils[i].t->peer->hop;)
+			n++;
+		c->pupils = pupils + i;
+		c->nr = n;
+		ret = list_leaves(c) ?: teach_class(c);
+		forget(c);
+	}
+	return ret;
 }
 
 static int compare_pupils(const void *a, const void *b)
@@ -420,12 +494,12 @@ static int compare_pupils(const void *a, const void *b)
 }
 
 /*
- * Peers with the source of the first one that is not @done, by address. Links are told apart by the
+ * Peers with the source and the hops of the first one that is not @done, by address. Links are told apart by the
  * walk alone. Return: their number.
  */
 static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 {
-	const __u8 *source = NULL;
+	const struct target *first = NULL;
 	size_t i, n = 0;
 
 	for (i = 0; i < run->map->nr_peers; i++) {
@@ -433,9 +507,9 @@ static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 
 		if (done[i] || t->phase == DONE || t->split)
 			continue;
-		if (!source)
-			source = t->peer->source;
-		if (addr_compare(source, t->peer->source))
+		first = first ?: t;
+		if (addr_compare(first->peer->source, t->peer->source) ||
+		    first->peer->hop != t->peer->hop || first->peer->leaf_hop != t->peer->leaf_hop)
 			continue;
 		done[i] = true;
 		pupils[n++] = (struct pupil) { .t = t };
@@ -447,22 +521,17 @@ static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 int discover_learn(struct discovery *run)
 {
 	const struct discover *d = run->discover;
-	struct class c = { .run = run };
-	bool *done;
-	int ret = -ENOMEM;
+	struct pupil *pupils = calloc(d->nr_peers, sizeof(*pupils));
+	bool *done = calloc(d->nr_peers, sizeof(*done));
+	struct class c = { .run = run, .learn.seed = arc4random() | 1 };
+	int ret = pupils && done ? 0 : -ENOMEM;
+	size_t nr;
 
-	if (d->config.ports < LEAST_PORTS)
-		return 0;
-	c.pupils = calloc(d->nr_peers, sizeof(*c.pupils));
-	done = calloc(d->nr_peers, sizeof(*done));
-	if (c.pupils && done)
-		ret = 0;
-	while (!ret && (c.nr = gather(run, c.pupils, done))) {
-		ret = teach_class(&c);
-		forget(&c);
-	}
+	while (!ret && (nr = gather(run, pupils, done)))
+		ret = teach_all(&c, pupils, nr);
+	set_clear(&c.leaves, free);
 	free(done);
-	free(c.pupils);
+	free(pupils);
 	free(c.questions);
 	return ret;
 }

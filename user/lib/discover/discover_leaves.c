@@ -147,20 +147,24 @@ static void take_leaves(struct class *c)
 
 	for (i = 1; i < c->nr; i++)
 		if (!c->pupils[i].leaf_asked)
-			circuits_note(&c->pupils[i].t->circuits, 0,
-				      c->pupils[i - 1].t->circuits.addr[0]);
+			circuits_add(&c->pupils[i].t->circuits,
+				     c->pupils[i - 1].t->circuits.addr[0]);
+}
+
+int class_ask_all_leaves(struct class *c)
+{
+	int ret = ask_some(c, is_even) ?: ask_some(c, may_differ);
+
+	if (ret || !follow(c))
+		return ret ?: ask_some(c, NULL);
+	take_leaves(c);
+	return 0;
 }
 
 int class_ask_leaves(struct class *c, struct pupil *first)
 {
-	int ret;
+	int ret = add_leaves(c, first, 2 + class_spare(c)) ?: class_ask_all_leaves(c);
 
-	ret = add_leaves(c, first, 2 + class_spare(c)) ?: ask_some(c, is_even) ?:
-	      ask_some(c, may_differ);
-	if (!ret && follow(c))
-		take_leaves(c);
-	else
-		ret = ret ?: ask_some(c, NULL);
 	if (ret || first->t->circuits.nr_addrs < 2 || c->run->discover->enough)
 		return ret;
 	return ask_again(c, first);

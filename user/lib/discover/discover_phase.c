@@ -47,6 +47,7 @@ static void start(struct discovery *run, struct target *t)
 		.leader = before.leader,
 		.least = before.least,
 		.anew = before.anew,
+		.paths = before.paths,
 		.joined = true,
 		.split = d->split && d->split(d->arg, t - run->targets),
 	};
@@ -91,7 +92,7 @@ static bool wants_more(struct discovery *run, struct target *t, const struct por
 {
 	const struct discover *d = run->discover;
 
-	if (d->enough || d->paths || found->nr_paths < 2 || portmap_peer_nr_cut(t->peer) ||
+	if (d->enough || t->paths || found->nr_paths < 2 || portmap_peer_nr_cut(t->peer) ||
 	    discover_is_silent(t->peer))
 		return false;
 	if (!t->leader)
@@ -186,7 +187,7 @@ static int no_replies(const struct discovery *run, const struct target *t,
 /* Where it is not known how many paths there are, a silent one may be missed. */
 static bool asks_again(const struct discovery *run, const struct target *t)
 {
-	return t->answered && t->nr_silent && !run->discover->paths &&
+	return t->answered && t->nr_silent && !t->paths &&
 	       !run->discover->enough && !portmap_peer_nr_cut(t->peer);
 }
 

@@ -73,16 +73,16 @@ void discover_ports_skip(const struct discovery *run, struct target *t)
 void discover_ports_goals(struct discovery *run)
 {
 	double one_in = run->discover->enough ? ONE_IN_KNOWN : DISCOVER_ONE_IN;
-	unsigned int paths = run->discover->paths, found;
+	unsigned int paths = run->discover->paths, found, known;
 
 	for (found = 0; found <= ROCESTEER_MAX_PATHS; found++) {
-		if (!paths)
-			run->goal[found] = discover_bound(found + 1, one_in);
-		else if (found < paths)
-			run->goal[found] = discover_bound(paths, ONE_IN_KNOWN);
+		run->goal[false][found] = discover_bound(found + 1, one_in);
+		if (found < paths)
+			run->goal[true][found] = discover_bound(paths, ONE_IN_KNOWN);
 	}
-	if (run->goal[0] < SILENT_PORTS)	/* all at once: nobody may answer */
-		run->goal[0] = SILENT_PORTS;
+	for (known = 0; known < 2; known++)	/* all at once: nobody may answer */
+		if (run->goal[known][0] < SILENT_PORTS)
+			run->goal[known][0] = SILENT_PORTS;
 }
 
 static bool is_enough(const struct discovery *run, const struct target *t)
@@ -95,8 +95,7 @@ static bool is_enough(const struct discovery *run, const struct target *t)
 /* Number of ports of each path that are probed one hop further. */
 static unsigned int leaf_ports(const struct discovery *run, const struct target *t)
 {
-	unsigned int paths = run->discover->paths;
-	unsigned int found = t->peer->nr_paths;
+	unsigned int paths = t->paths, found = t->peer->nr_paths;
 
 	if (t->split)
 		return PORTMAP_MAX_PORTS;
@@ -119,7 +118,7 @@ bool discover_ports_suffice(const struct discovery *run, const struct target *t,
 		ports += t->peer->probed - t->peer->unanswered + t->answered;
 	paths += portmap_peer_nr_cut(t->peer);
 	return paths > ROCESTEER_MAX_PATHS ||
-	       (ports >= run->goal[paths] && ports >= t->least);
+	       (ports >= run->goal[!!t->paths][paths] && ports >= t->least);
 }
 
 bool discover_ports_wanted(const struct discovery *run, const struct target *t)

@@ -33,6 +33,9 @@ enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
  * path, and ports from the first to the last, are probed once more: if one has @moved, the search
  * starts @anew.
  *
+ * Where nobody has said the hops of a peer, they are @open: class_find_hops(). So many @paths to the
+ * peer are known to be there; 0: that is not known.
+ *
  * A peer that is @left_out has no route, or no answer, and does not get into the map.
  */
 struct target {
@@ -50,6 +53,8 @@ struct target {
 	bool moved;
 	bool anew;
 	bool left_out;
+	bool open;
+	unsigned int paths;
 	unsigned int walked;
 	size_t extra;
 	enum phase phase;
@@ -62,15 +67,19 @@ struct target {
 	unsigned int nr_silent;
 };
 
-/* A search. @goal: ports that must be answered, by paths found; @left_out: peers that are */
+/*
+ * A search. @goal: ports that must be answered, by whether the number of paths is known, and by paths
+ * found; @left_out: peers that are; @vias: set of aggs, for discover_vias()
+ */
 struct discovery {
 	const struct discover *discover;
 	struct portmap *map;
 	struct target *targets;
-	unsigned int goal[ROCESTEER_MAX_PATHS + 1];
+	unsigned int goal[2][ROCESTEER_MAX_PATHS + 1];
 	size_t cursor;
 	size_t done;
 	size_t left_out;
+	struct set vias;
 	__u64 started;
 	struct err *err;
 };
@@ -80,6 +89,19 @@ struct discovery {
  * a negative errno.
  */
 int discover_learn(struct discovery *run);
+
+/* Is the peer in another pod, behind cores? */
+static inline bool discover_has_tiers(const struct portmap_peer *peer)
+{
+	return peer->leaf_hop > peer->hop + 1;
+}
+
+/* Paths by a core go by an agg. Return: 0 or -ENOMEM. */
+int discover_via_note(struct discovery *run, const __u8 source[16], const __u8 core[16],
+		      const __u8 agg[16]);
+
+/* Name the agg of each path that has one. Return: 0 or a negative errno. */
+int discover_vias(struct discovery *run);
 
 /* Set @run->goal: how many ports must be answered, by the number of paths found. */
 void discover_ports_goals(struct discovery *run);

@@ -159,12 +159,12 @@ static double share_done(const struct discovery *run, const struct target *t)
 
 	if (t->phase == DONE)
 		return 1;
-	if (!run->done && !t->leader && !run->discover->paths)
+	if (!run->done && !t->leader && !t->paths)
 		goal = SMALL_PORTS;
 	if (t->phase == PATHS)
 		ports += t->answered + t->lost;
-	if (paths <= ROCESTEER_MAX_PATHS && run->goal[paths] > goal)
-		goal = run->goal[paths];
+	if (paths <= ROCESTEER_MAX_PATHS && run->goal[!!t->paths][paths] > goal)
+		goal = run->goal[!!t->paths][paths];
 	return goal && ports < goal ? 0.9 * ports / goal : 0.9;
 }
 
@@ -231,9 +231,10 @@ static int prepare(struct discovery *run, const struct discover *d,
 			return ret;
 		memcpy(peer->source, route.source, 16);
 		peer->local = route.on_link;
-		peer->hop = d->hop ?: PROBE_BATCH_HOP;
-		peer->leaf_hop = peer->hop + 1;
-		peer->expected = route.on_link ? 0 : d->paths;
+		peer->hop = d->hops ? d->hops[i][0] : d->hop ?: PROBE_BATCH_HOP;
+		peer->leaf_hop = d->hops ? d->hops[i][1] : peer->hop + 1;
+		run->targets[i].open = !d->hops && !d->hop;
+		run->targets[i].paths = d->paths;
 		run->targets[i].joined = true;
 		run->targets[i].split = d->split && d->split(d->arg, i);
 		if (peer->local)
@@ -358,7 +359,12 @@ int discover_run(const struct discover *discover, struct portmap *map, struct er
 		leave_others_out(&run);
 	ret = ret ?:
 	      probe_batch_run(&discover->config, &ops, &run, err) ?:
-	      name_leaves(&run);
+	      name_leaves(&run) ?: discover_vias(&run);
+	for (i = 0; !ret && i < map->nr_peers; i++)
+		if (map->peers[i].local)
+			map->peers[i].expected = 0;
+		else if (run.targets[i].paths)
+			map->peers[i].expected = run.targets[i].paths;
 	if (!ret) {
 		weigh(&run);
 		close_gaps(&run, map);
@@ -368,9 +374,6 @@ int discover_run(const struct discover *discover, struct portmap *map, struct er
 		portmap_free(map);
 		return ret;
 	}
-	for (i = 0; i < map->nr_peers; i++)
-		if (map->peers[i].local)
-			map->peers[i].expected = 0;
 	portmap_sort(map);
 	return 0;
 }

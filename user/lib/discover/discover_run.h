@@ -17,7 +17,8 @@
  * struct discover - input of a search for paths
  * @config: how to probe
  * @hop: distance of the routers that tell paths apart, in front of the leaf; 0: not known
- * @paths: number of paths to each peer; 0: not known
+ * @hops: by peer, its hop and that of its leaf, as in struct portmap_peer; NULL: not known
+ * @paths: number of paths to each peer, of three tiers those to other pods; 0: not known
  * @source: our address, NULL: the one the kernel takes for each peer
  * @peers: addresses of the peers, no two alike
  * @nr_peers: how many
@@ -36,6 +37,7 @@
 struct discover {
 	struct probe_batch_config config;
 	unsigned int hop;
+	const __u8 (*hops)[2];
 	unsigned int paths;
 	const __u8 *source;
 	const __u8 (*peers)[16];

@@ -16,5 +16,6 @@
 #include "hash_learn.h"
 #include "hash_model.h"
 #include "hash_peer.h"
+#include "hash_tiers.h"
 
 #endif /* ROCESTEER_LIB_HASH_H */

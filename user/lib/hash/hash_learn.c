@@ -19,6 +19,12 @@ static struct hash_ask *ask(struct hash_learn *learn, __u16 port, __u32 dqpn)
 	return new;
 }
 
+static void meet(struct hash_learn *learn, __u16 port)
+{
+	if (learn->nr_met < HASH_MAX_MET)
+		learn->met[learn->nr_met++] = port;
+}
+
 static void enter(struct hash_learn *learn, enum hash_stage stage)
 {
 	learn->stage = stage;
@@ -124,8 +130,6 @@ static enum hash_verdict end_columns(struct hash_learn *learn)
 
 	if (!learn->model.bits)
 		return HASH_NO_INFLUENCE;
-	if (learn->model.bits == 1)
-		return HASH_FEW;
 	for (i = 0; i < HASH_PORT_BITS; i++)
 		label[i] = hash_model_find(&learn->model, learn->seen[i]);
 	set_columns(learn, label);
@@ -180,6 +184,8 @@ static enum hash_verdict take_vectors(struct hash_learn *learn)
 			continue;
 		answer = &learn->ask[k++];
 		learn->known[i] = answer->answered;
+		if (answer->answered)
+			meet(learn, answer->port);
 		memcpy(learn->seen[i], answer->router, 16);
 	}
 	for (i = 0; i < HASH_PORT_BITS; i++) {
@@ -215,6 +221,7 @@ static enum hash_verdict take_coset(struct hash_learn *learn)
 		if (known)
 			return learn->silent ? HASH_SILENT : HASH_NOT_LINEAR;
 		memcpy(model->router[half + learn->place[i]], answer->router, 16);
+		meet(learn, answer->port);
 	}
 	learn->nr = 0;
 	ask_coset(learn);
@@ -257,6 +264,7 @@ static enum hash_verdict take_tests(struct hash_learn *learn)
 		if (!agrees(&learn->model, answer))
 			return blame_qpn(learn, answer->port);
 		learn->passed++;
+		meet(learn, answer->port);
 	}
 	learn->nr = 0;
 	ask_tests(learn);
@@ -315,6 +323,7 @@ void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16
 
 	*learn = (struct hash_learn) { .model.base = base, .seed = seed };
 	memcpy(learn->model.router[0], router, 16);
+	meet(learn, base);
 	for (i = 0; i < HASH_PORT_BITS; i++) {
 		learn->vector[i] = 1 << i;
 		learn->added[i] = -1;

@@ -13,7 +13,6 @@
  * @HASH_OPEN: there is another round
  * @HASH_LINEAR: the model holds
  * @HASH_NO_INFLUENCE: all ports take one path
- * @HASH_FEW: there are two paths, for which a model saves nothing
  * @HASH_NOT_LINEAR: ports take other paths than an affine hash gives them, or the number of next
  *	hops is no power of two
  * @HASH_MANY: there are more next hops than a model has
@@ -23,7 +22,6 @@ enum hash_verdict {
 	HASH_OPEN,
 	HASH_LINEAR,
 	HASH_NO_INFLUENCE,
-	HASH_FEW,
 	HASH_NOT_LINEAR,
 	HASH_MANY,
 	HASH_SILENT,
@@ -44,6 +42,7 @@ struct hash_ask {
 };
 
 #define HASH_MAX_ASKS	HASH_QPN_BITS	/* of a round */
+#define HASH_MAX_MET	128		/* vectors, cosets and tests */
 
 enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST, HASH_BLAME, HASH_QPN };
 
@@ -66,6 +65,8 @@ enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST, HASH_BLAME, HASH_QPN };
  * @times: how often each port of a coset was asked
  * @place: in the coset, of each port of the round
  * @passed: tests that agreed
+ * @met: ports whose routers the model was made of, or agreed with
+ * @nr_met: number of @met
  * @qpn_known: the column of a bit of queue pair numbers is known
  */
 struct hash_learn {
@@ -86,6 +87,8 @@ struct hash_learn {
 	unsigned int times[HASH_MAX_LABELS / 2];
 	unsigned int place[HASH_MAX_ASKS];
 	unsigned int passed;
+	__u16 met[HASH_MAX_MET];
+	unsigned int nr_met;
 	bool qpn_known[HASH_QPN_BITS];
 };
 

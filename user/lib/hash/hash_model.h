@@ -71,7 +71,8 @@ const __u8 *hash_model_router(const struct hash_model *model, __u16 port, __u8 c
  *
  * For the first peer of a leaf, besides the port that gives the constant: the leaf may have its
  * next hops in another order, or the hash another function. Both agree less than once in 1,000
- * times. Two ports do for further peers of a leaf.
+ * times, but for two next hops, where the two ports are all that is asked for. Two ports do for
+ * further peers of a leaf.
  */
 unsigned int hash_model_checks(const struct hash_model *model);
 

@@ -105,28 +105,24 @@ static int compare_paths(const void *a, const void *b)
 	return addr_compare(left->via, right->via) ?: portmap_path_compare(left, right);
 }
 
-/* How many paths before this one have its router before? */
-static size_t turn_of(const struct portmap_path *sorted, size_t i)
-{
-	size_t turn = 0;
-
-	while (turn < i && !addr_compare(sorted[i - turn - 1].via, sorted[i].via))
-		turn++;
-	return turn;
-}
 
 void portmap_order(struct portmap_path *paths, size_t nr)
 {
 	struct portmap_path sorted[ROCESTEER_MAX_PATHS];
-	size_t turn, i, n = 0;
+	size_t turn_of[ROCESTEER_MAX_PATHS] = {}, turn, i, n = 0;
 
 	if (!nr)
 		return;
 	qsort(paths, nr, sizeof(*paths), compare_paths);
+	if (addr_is_none(paths[nr - 1].via))
+		return;
 	memcpy(sorted, paths, nr * sizeof(*paths));
+	for (i = 1; i < nr; i++)
+		if (!addr_compare(sorted[i - 1].via, sorted[i].via))
+			turn_of[i] = turn_of[i - 1] + 1;
 	for (turn = 0; n < nr; turn++)
 		for (i = 0; i < nr; i++)
-			if (turn_of(sorted, i) == turn)
+			if (turn_of[i] == turn)
 				paths[n++] = sorted[i];
 }
 
@@ -281,20 +277,26 @@ static bool has_peer(const struct portmap *map, size_t n, const struct portmap_p
 	return false;
 }
 
-const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16])
+const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16],
+					       unsigned int hop)
 {
 	size_t i;
 
 	for (i = 0; i < map->nr_models; i++)
-		if (!addr_compare(map->models[i].source, source))
+		if (!addr_compare(map->models[i].source, source) && map->models[i].hop == hop)
 			return &map->models[i];
 	return NULL;
 }
 
 int portmap_add_model(struct portmap *map, const struct portmap_model *model)
 {
+	const struct portmap_model *old = portmap_find_model(map, model->source, model->hop);
 	struct portmap_model *models;
 
+	if (old) {
+		map->models[old - map->models] = *model;
+		return 0;
+	}
 	models = reallocarray(map->models, map->nr_models + 1, sizeof(*models));
 	if (!models)
 		return -ENOMEM;
@@ -303,14 +305,14 @@ int portmap_add_model(struct portmap *map, const struct portmap_model *model)
 	return 0;
 }
 
-/* Keep the models of sources that @map has none of. */
+/* Keep the models that @map has none in place of. */
 static int add_models(struct portmap *map, const struct portmap *old)
 {
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < old->nr_models && map->nr_models < PORTMAP_MAX_MODELS; i++)
-		if (!portmap_find_model(map, old->models[i].source))
+		if (!portmap_find_model(map, old->models[i].source, old->models[i].hop))
 			ret = portmap_add_model(map, &old->models[i]);
 	return ret;
 }

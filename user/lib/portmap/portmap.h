@@ -108,7 +108,7 @@ static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
  * @device: network device the peers are reached by
  * @peers: no two with the same address and source
  * @nr_peers: at least 1 in a file
- * @models: of hashes, no two with the same source
+ * @models: of hashes, no two with the same source and hop
  * @nr_models: number of models
  */
 struct portmap {
@@ -240,10 +240,11 @@ unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 
 /* The port @before, host order, if it takes the path, else the first one that does. */
 __u16 portmap_path_port(const struct portmap_path *path, __u16 before);
 
-/* The model of a source, or NULL. */
-const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16]);
+/* The model of a source for peers whose paths are told apart at this hop, or NULL. */
+const struct portmap_model *portmap_find_model(const struct portmap *map, const __u8 source[16],
+					       unsigned int hop);
 
-/* Add a model of a source that has none. Return: 0 or -ENOMEM. */
+/* Add a model, in the place of one of its source and hop. Return: 0 or -ENOMEM. */
 int portmap_add_model(struct portmap *map, const struct portmap_model *model);
 
 void portmap_peer_free(struct portmap_peer *peer);

@@ -2,10 +2,11 @@
 #include "portmap_model.h"
 
 #include <json-c/json.h>
+#include <stdint.h>
 #include <string.h>
 #include <rocesteer/types.h>
 
-#define LEAST_ROUTERS	4
+#define LEAST_ROUTERS	2
 
 void portmap_model_to_json(const struct portmap_model *model, struct json_object *obj)
 {
@@ -15,6 +16,7 @@ void portmap_model_to_json(const struct portmap_model *model, struct json_object
 	unsigned int i;
 
 	out_addr(obj, "source", model->source);
+	out_uint(obj, "hop", model->hop);
 	out_uint(obj, "base", hash->base);
 	array = out_array(obj, "columns");
 	for (i = 0; i < HASH_PORT_BITS; i++)
@@ -87,17 +89,20 @@ static int read_routers(struct reader *r, struct json_object *obj, struct hash_m
 int portmap_model_read(struct reader *r, struct json_object *obj, struct portmap_model *model)
 {
 	struct hash_model *hash = &model->hash;
-	__u64 base, numbers[HASH_QPN_BITS];
+	__u64 base, hop = PORTMAP_MODEL_HOP, numbers[HASH_QPN_BITS];
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	*model = (struct portmap_model) {};
-	ret = reader_addr(r, obj, "source", model->source) ?:
+	if (json_object_object_get(obj, "hop"))
+		ret = reader_uint(r, obj, "hop", 1, UINT8_MAX, &hop);
+	ret = ret ?: reader_addr(r, obj, "source", model->source) ?:
 	      reader_uint(r, obj, "base", ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX, &base) ?:
 	      read_routers(r, obj, hash) ?:
 	      read_numbers(r, obj, "columns", HASH_PORT_BITS, hash_model_size(hash) - 1, numbers);
 	if (ret)
 		return ret;
+	model->hop = hop;
 	hash->base = base;
 	for (i = 0; i < HASH_PORT_BITS; i++)
 		hash->column[i] = numbers[i];

@@ -8,13 +8,17 @@
 #include "base/base.h"
 #include "hash/hash.h"
 
+#define PORTMAP_MODEL_HOP	2	/* where the file does not say */
+
 /**
  * struct portmap_model - a model of a hash
  * @source: our address that packets have
+ * @hop: distance of the routers
  * @hash: the model, for peers that are @linear
  */
 struct portmap_model {
 	__u8 source[16];
+	__u8 hop;
 	struct hash_model hash;
 };
 

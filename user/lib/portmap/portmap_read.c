@@ -248,7 +248,8 @@ static int read_peers(struct reader *r, struct json_object *root, __u64 hop,
 	return check_duplicates(r, map);
 }
 
-static int read_models(struct reader *r, struct json_object *root, struct portmap *map)
+static int read_models(struct reader *r, struct json_object *root, __u64 hop,
+		       struct portmap *map)
 {
 	struct json_object *models, *obj;
 	struct portmap_model model;
@@ -261,8 +262,10 @@ static int read_models(struct reader *r, struct json_object *root, struct portma
 	for (i = 0; !ret && i < n; i++) {
 		ret = reader_item(r, "models", models, i, &obj, &mark) ?:
 		      portmap_model_read(r, obj, &model);
-		if (!ret && portmap_find_model(map, model.source))
-			ret = reader_invalid(r, "source", "is that of another model");
+		if (hop)
+			model.hop = hop;
+		if (!ret && portmap_find_model(map, model.source, model.hop))
+			ret = reader_invalid(r, "source", "and the hop are those of another model");
 		ret = ret ?: portmap_add_model(map, &model);
 		reader_leave(r, mark);
 	}
@@ -310,7 +313,7 @@ int portmap_from_json(struct json_object *root, const char *file,
 
 	memset(map, 0, sizeof(*map));
 	ret = read_head(&r, root, &hop, map) ?: read_peers(&r, root, hop, map) ?:
-	      read_models(&r, root, map);
+	      read_models(&r, root, hop, map);
 	if (ret)
 		portmap_free(map);
 	else

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How far away are the routers that tell the paths to each peer apart? In two tiers, and in the pod
+ * of three, those two hops away: the third one is the leaf of the peer. To another pod of three
+ * tiers the third one is a core, of which there are several, and the fifth one is the leaf.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover_class.h"
+
+#define CORE_HOP	3
+#define CORE_LEAF_HOP	5
+
+/* What the known map says of a router at hop 3 */
+enum kind { IS_NEW, IS_LEAF, IS_CORE };
+
+static enum kind known_kind(const struct class *c, const __u8 addr[16])
+{
+	const struct portmap *known = c->run->discover->known;
+	size_t i;
+
+	for (i = 0; known && i < known->nr_peers; i++) {
+		const struct portmap_peer *peer = &known->peers[i];
+
+		if (peer->local)
+			continue;
+		if (peer->leaf_hop == CORE_HOP && !addr_compare(peer->leaf, addr))
+			return IS_LEAF;
+		if (discover_has_tiers(peer) && peer->hop == CORE_HOP &&
+		    portmap_peer_find_path(peer, addr, NULL) < ROCESTEER_MAX_PATHS)
+			return IS_CORE;
+	}
+	return IS_NEW;
+}
+
+/* Who is three hops away, on the way to some peers all over the class? */
+static int ask_third(struct class *c)
+{
+	size_t nr = class_samples(c), i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < nr; i++) {
+		struct pupil *pupil = class_sample(c, i);
+
+		pupil->leaf_asked = true;
+		ret = class_add_leaf(c, pupil, discover_port(i));
+	}
+	return ret ?: class_ask(c);
+}
+
+/* Is one of these routers a core? Then another router is behind. Return: 1, 0 or a negative errno. */
+static int meets_core(struct class *c)
+{
+	struct hash_ask *beyond = calloc(c->leaves.nr ?: 1, sizeof(*beyond));
+	bool core = false;
+	size_t i;
+	int ret = beyond ? 0 : -ENOMEM;
+
+	for (i = 0; !ret && i < c->leaves.nr; i++) {
+		const struct leaf *third = c->leaves.item[i];
+		enum kind kind = known_kind(c, third->addr);
+
+		core |= kind == IS_CORE;
+		beyond[i].port = discover_port(0);
+		if (kind == IS_NEW)
+			ret = class_add_beyond(c, third->first, &beyond[i]);
+	}
+	ret = ret ?: class_ask(c);
+	for (i = 0; !ret && i < c->leaves.nr; i++)
+		core |= beyond[i].answered;
+	free(beyond);
+	return ret ?: core;
+}
+
+static void set_hops(struct class *c, struct pupil *pupil, unsigned int hop, unsigned int leaf_hop)
+{
+	pupil->t->peer->hop = hop;
+	pupil->t->peer->leaf_hop = leaf_hop;
+	pupil->t->circuits = (struct circuits) {};
+	pupil->leaf_asked = false;
+	pupil->t->paths = hop == CORE_HOP ? c->run->discover->paths : 0;
+}
+
+/* Peers without a router five hops away are in the pod. */
+static int ask_fifth(struct class *c)
+{
+	size_t i;
+	int ret;
+
+	set_clear(&c->leaves, free);
+	for (i = 0; i < c->nr; i++)
+		set_hops(c, &c->pupils[i], CORE_HOP, CORE_LEAF_HOP);
+	ret = class_ask_all_leaves(c);
+	for (i = 0; i < c->nr; i++)
+		if (!c->pupils[i].t->circuits.nr_addrs)
+			set_hops(c, &c->pupils[i], PROBE_BATCH_HOP, PROBE_BATCH_HOP + 1);
+	return ret;
+}
+
+static int compare_pupils(const void *a, const void *b)
+{
+	const struct pupil *left = a, *right = b;
+
+	if (left->t->peer->hop != right->t->peer->hop)
+		return left->t->peer->hop > right->t->peer->hop ? -1 : 1;
+	return addr_compare(left->t->peer->addr, right->t->peer->addr);
+}
+
+int class_find_hops(struct class *c)
+{
+	int ret = ask_third(c);
+
+	ret = ret ?: meets_core(c);
+	if (ret > 0)
+		ret = ask_fifth(c);
+	qsort(c->pupils, c->nr, sizeof(*c->pupils), compare_pupils);
+	return ret;
+}

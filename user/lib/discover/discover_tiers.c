@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Three tiers: the agg before each core, and whether all aggs hash alike. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover_class.h"
+
+#define ATTEMPTS	3	/* to get the answers of an agg's ports */
+
+/* Ask the agg before each core that answers. */
+static int ask_aggs(struct class *c, struct pupil *teacher, __u8 agg[HASH_MAX_LABELS][16])
+{
+	const struct hash_model *model = &c->learn.model;
+	struct hash_ask asks[HASH_MAX_LABELS] = {};
+	unsigned int label;
+	int ret = 0;
+
+	for (label = 0; !ret && label < hash_model_size(model); label++) {
+		asks[label].port = hash_model_port(model, label);
+		if (!addr_is_none(model->router[label]))
+			ret = class_add_before(c, teacher, &asks[label]);
+	}
+	ret = ret ?: class_ask(c);
+	for (label = 0; !ret && label < hash_model_size(model); label++) {
+		teacher->probed += asks[label].answered;
+		memcpy(agg[label], asks[label].router, 16);
+		if (asks[label].answered)
+			ret = discover_via_note(c->run, c->source, model->router[label],
+						agg[label]);
+	}
+	return ret;
+}
+
+/* Ports of each agg that the cores of all its ports follow from. Return: their number. */
+static unsigned int choose_ports(const struct class *c, struct hash_ask *asks)
+{
+	const struct hash_learn *learn = &c->learn;
+	struct hash_plane planes[HASH_MAX_LABELS] = {};
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < learn->nr_met; i++)
+		hash_plane_met(&planes[hash_model_label(&c->aggs, learn->met[i])], learn->met[i]);
+	for (i = 0; i < hash_model_size(&c->aggs); i++)
+		nr += hash_plane_ask(&learn->model, &c->aggs, i, &planes[i], &asks[nr]);
+	return nr;
+}
+
+/* Do they take the cores that the model says? */
+static int check_ports(struct class *c, struct pupil *teacher, struct hash_ask *asks,
+		       unsigned int nr)
+{
+	unsigned int attempt, i, open = nr;
+	int ret = 0;
+
+	for (attempt = 0; !ret && open && attempt < ATTEMPTS; attempt++) {
+		for (i = 0; !ret && i < nr; i++)
+			if (!asks[i].answered)
+				ret = class_add_port(c, teacher, &asks[i]);
+		ret = ret ?: class_ask(c);
+		for (i = 0, open = 0; i < nr; i++)
+			open += !asks[i].answered;
+	}
+	teacher->probed += nr;
+	if (open)
+		c->learn.verdict = HASH_SILENT;
+	for (i = 0; i < nr; i++)
+		if (asks[i].answered && addr_compare(asks[i].router,
+						     hash_model_router(&c->learn.model,
+								       asks[i].port, 0)))
+			c->learn.verdict = HASH_NOT_LINEAR;
+	return ret;
+}
+
+int class_learn_tiers(struct class *c, struct pupil *teacher)
+{
+	__u8 agg[HASH_MAX_LABELS][16] = {};
+	struct hash_ask *asks;
+	int ret = ask_aggs(c, teacher, agg);
+
+	if (ret)
+		return ret;
+	if (!hash_fold(&c->learn.model, (const __u8 (*)[16])agg, &c->aggs)) {
+		c->learn.verdict = HASH_NOT_LINEAR;
+		return 0;
+	}
+	asks = calloc(hash_model_size(&c->aggs), HASH_MAX_PLANE_PORTS * sizeof(*asks));
+	if (!asks)
+		return -ENOMEM;
+	ret = check_ports(c, teacher, asks, choose_ports(c, asks));
+	free(asks);
+	return ret;
+}
