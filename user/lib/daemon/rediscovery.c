@@ -212,23 +212,32 @@ static bool split(void *arg, size_t i)
 static int find_ports(const struct rediscovery *rediscovery, struct peers *peers,
 		      size_t nr, struct err *err)
 {
+	__u8 (*hops)[2] = calloc(nr, sizeof(*hops));
 	struct discover discover = {
-		.config = { .device = peers->device,
-			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
+		.config = { .device = peers->device, .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
 			    .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,
 			    .short_quotes = rediscovery->short_quotes },
 		.source = peers->peer[0].source,
 		.peers = peers->addr,
 		.nr_peers = nr,
+		.hops = (const __u8 (*)[2])hops,
 		.enough = enough,
 		.split = split,
 		.arg = peers,
 	};
 	struct portmap map;
+	size_t i;
 	int ret;
 
+	if (!hops)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		hops[i][0] = peers->peer[i].peer.hop;
+		hops[i][1] = peers->peer[i].peer.leaf_hop;
+	}
 	ret = discover_run(&discover, &map, err);
+	free(hops);
 	if (ret)
 		return ret;
 	ret = put_ports(rediscovery, &map, err);

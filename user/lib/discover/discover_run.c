@@ -202,9 +202,24 @@ static const struct probe_batch_ops ops = {
 	.note = pass_note,
 };
 
+/* A hop that is none of two or three tiers, so that somebody has said it for an earlier map; or 0 */
+static unsigned int said_hop(const struct portmap *known)
+{
+	size_t i;
+
+	for (i = 0; known && i < known->nr_peers; i++) {
+		const struct portmap_peer *peer = &known->peers[i];
+
+		if (!peer->local && (peer->hop < 2 || peer->leaf_hop != 2 * peer->hop - 1))
+			return peer->hop;
+	}
+	return 0;
+}
+
 static int prepare(struct discovery *run, const struct discover *d,
 		   struct portmap *map, struct err *err)
 {
+	unsigned int hop = d->hop ?: said_hop(d->known);
 	struct route route;
 	size_t i;
 	int ret;
@@ -231,9 +246,9 @@ static int prepare(struct discovery *run, const struct discover *d,
 			return ret;
 		memcpy(peer->source, route.source, 16);
 		peer->local = route.on_link;
-		peer->hop = d->hops ? d->hops[i][0] : d->hop ?: PROBE_BATCH_HOP;
+		peer->hop = d->hops ? d->hops[i][0] : hop ?: PROBE_BATCH_HOP;
 		peer->leaf_hop = d->hops ? d->hops[i][1] : peer->hop + 1;
-		run->targets[i].open = !d->hops && !d->hop;
+		run->targets[i].open = !d->hops && !hop;
 		run->targets[i].paths = d->paths;
 		run->targets[i].joined = true;
 		run->targets[i].split = d->split && d->split(d->arg, i);
