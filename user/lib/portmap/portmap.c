@@ -105,28 +105,22 @@ static int compare_paths(const void *a, const void *b)
 	return addr_compare(left->via, right->via) ?: portmap_path_compare(left, right);
 }
 
-/* How many paths before this one have its router before? */
-static size_t turn_of(const struct portmap_path *sorted, size_t i)
-{
-	size_t turn = 0;
-
-	while (turn < i && !addr_compare(sorted[i - turn - 1].via, sorted[i].via))
-		turn++;
-	return turn;
-}
-
 void portmap_order(struct portmap_path *paths, size_t nr)
 {
 	struct portmap_path sorted[ROCESTEER_MAX_PATHS];
-	size_t turn, i, n = 0;
+	size_t turn[ROCESTEER_MAX_PATHS];	/* paths before that have its @via */
+	size_t i, now, n = 0;
 
 	if (!nr)
 		return;
 	qsort(paths, nr, sizeof(*paths), compare_paths);
 	memcpy(sorted, paths, nr * sizeof(*paths));
-	for (turn = 0; n < nr; turn++)
+	for (i = 0; i < nr; i++)
+		turn[i] = i && !addr_compare(sorted[i - 1].via, sorted[i].via) ?
+			  turn[i - 1] + 1 : 0;
+	for (now = 0; n < nr; now++)
 		for (i = 0; i < nr; i++)
-			if (turn_of(sorted, i) == turn)
+			if (turn[i] == now)
 				paths[n++] = sorted[i];
 }
 
