@@ -131,16 +131,16 @@ static void test_path(void)
 	rejects(HEAD PEER PATH0 "," PATH0 "]}]}",
 		"peers[0].paths[1].path: 0 is out of order, expected 1");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
-		"peers[0].paths[1].router: is that of path 0, and no leaf tells them apart");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
 		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
-		"peers[0].paths[1].router: is that of path 0, and no leaf tells them apart");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.6\"", 49152) ","
 		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
 		"peers[0].paths[1].router: is out of order: paths ascend by router, then by leaf");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
 		"{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
-		"peers[0].paths[1].router: is that of path 0, and no leaf tells them apart");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0\"", 49152) "]}]}",
 		"peers[0].paths[0].leaf: '10.2.0' is not an address of a host");
 	rejects(HEAD PEER LEAF(0, "7", 49152) "]}]}",
@@ -414,7 +414,7 @@ static void test_tiers(void)
 			     CORE(2, 2, 1) "]}]}", "0/1 2/1 0/5"),
 		    "paths whose agg is not known take turns with those of the others");
 	rejects(HEAD2 PEER2(HOPS(3, 5)) CORE(0, 1, 1) "," CORE(1, 2, 1) "," PLAIN(2, 1) "]}]}",
-		"peers[0].paths[2].router: is that of path 0, and no leaf tells them apart");
+		"peers[0].paths[2].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD2 PEER2(HOPS(3, 5)) "{\"path\":0,\"router\":\"10.3.0.1\",\"via\":\"10.2\"}]}]}",
 		"peers[0].paths[0].via: '10.2' is not an address of a host");
 }

@@ -58,7 +58,7 @@ static int check_order(struct reader *r, const struct portmap_path *paths, unsig
 		if (addr_is_none(before->leaf) || addr_is_none(path->leaf) ||
 		    !addr_compare(before->leaf, path->leaf))
 			return reader_invalid(r, "router",
-					      "is that of path %u, and no leaf tells them apart", i);
+					      "is that of path %u: no leaf tells them apart", i);
 	}
 	if (!number || !addr_is_none(path->via) || !addr_is_none(path[-1].via) ||
 	    portmap_path_compare(path - 1, path) < 0)
