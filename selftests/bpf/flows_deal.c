@@ -289,14 +289,44 @@ static void test_place(void)
 	memset(set.peer.sport, 0, sizeof(set.peer.sport));
 	set.peer.sport[2] = htons(FIRST_PORT + 2);
 	set.peer.hop = 7;
+	set.peer.leaf_hop = 9;
 	set.peer.flows[1] = 0;
 	ktap_result(!run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) &&
 		    peer_flows(1) == 2 && send_packet(9, WRITE_MIDDLE, 1) == 2 &&
-		    peer_entry(&set.key).hop == 7,
-		    "a peer that gets other ports and another distance keeps its counts of flows");
+		    peer_entry(&set.key).hop == 7 && peer_entry(&set.key).leaf_hop == 9,
+		    "a peer that gets other ports and distances keeps its counts of flows");
 	set.key.addr[15] = 9;
 	ktap_result(run(skel->progs.rocesteer_set_peer, &set, sizeof(set)) == -ENOENT,
 		    "new ports for a peer that the job does not have are refused");
+}
+
+static void test_paths(void)
+{
+	static struct rocesteer_set_paths set;
+	struct rocesteer_group group;
+
+	begin(ROCESTEER_RESEQ_NONE);
+	send_packet(1, WRITE_MIDDLE, 0);
+	set.key = group_key();
+	set.nr_paths = PATHS - 1;
+	set.down = 1 << 1;
+	set.weight[2] = 5;
+	set.router[2][15] = 1;
+	set.leaf[2][15] = 2;
+	set.via[2][15] = 3;
+	ktap_result(!run(skel->progs.rocesteer_set_paths, &set, sizeof(set)),
+		    "a group gets other paths");
+	group = group_entry();
+	ktap_result(group.nr_paths == PATHS - 1 && group.down == 1 << 1 &&
+		    !memcmp(group.weight, set.weight, sizeof(set.weight)) &&
+		    !memcmp(group.router, set.router, sizeof(set.router)) &&
+		    !memcmp(group.leaf, set.leaf, sizeof(set.leaf)) &&
+		    !memcmp(group.via, set.via, sizeof(set.via)) &&
+		    group.flows[0] + group.flows[1] + group.flows[2] + group.flows[3] == 1,
+		    "they are those that were asked for, and counts of flows stay");
+	set.nr_paths = 0;
+	ktap_result(run(skel->progs.rocesteer_set_paths, &set, sizeof(set)) == -EINVAL,
+		    "a group without paths is refused");
 }
 
 /* The path for a queue pair, or packets; loads are the flows on path 0, 1, ... */
@@ -415,6 +445,7 @@ void flows_deal(void)
 	test_home();
 	test_down();
 	test_place();
+	test_paths();
 	test_deal_by();
 	test_unknown_peer();
 	test_qpn_hash();

@@ -53,6 +53,12 @@ def portmaps():
     put("portmap", portmap | {"models": [{
         "source": "10.1.0.1", "base": 49152, "columns": [1, 2] + 11 * [0] + [3],
         "qpn_columns": [1] + 23 * [2], "steps": [1, 2], "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]})
+    paths = [{"path": p, "router": f"10.3.{p % 2}.{p // 2}", "via": f"10.2.0.{p % 2 + 1}",
+              "ports": [50000 + p]} for p in range(5)]
+    portmap["peers"][0] |= {"hop": 3, "leaf_hop": 5, "paths": paths}
+    put("portmap", portmap | {"format": 2})
+    portmap["peers"][0]["paths"] = [path | {"path": p} for p, path in enumerate(paths[::-1])]
+    put("portmap", portmap | {"format": 2})
 
 
 def recordings():

@@ -10,6 +10,7 @@ const struct out_column event_columns[] = {
 	{ "device", "device" },
 	{ "leaf", "leaf" },
 	{ "path", "path" },
+	{ "via", "via" },
 	{ "router", "router" },
 	{ "peer", "peer" },
 	{ "dqpn", "dqpn" },

@@ -30,6 +30,7 @@ static const struct out_column columns[] = {
 	{ "steering", "STEERING" },
 	{ "imbalance", "IMBALANCE" },
 	{ "path", "PATH" },
+	{ "via", "VIA" },
 	{ "router", "ROUTER" },
 	{ "path_leaf", "ENTRY" },
 	{ "state", "STATE" },
@@ -94,6 +95,8 @@ static void put_path(struct json_object *obj, const struct rates_group *group,
 	const struct rates_path *path = &group->path[p];
 
 	out_uint(obj, "path", p);
+	if (!addr_is_none(group->group.via[p]))
+		out_addr(obj, "via", group->group.via[p]);
 	out_addr(obj, "router", group->group.router[p]);
 	if (!addr_is_none(group->group.leaf[p]))
 		out_addr(obj, "path_leaf", group->group.leaf[p]);

@@ -125,7 +125,7 @@ json()
 		[.libraries[].for] == ["perftest","ucx","mooncake","uccl","nccl"] and
 		[.libraries[] | has("error")] == [false,true,false,true,false] and
 		.libraries[1].error.code == "not-probed" and
-		.libraries[1].error.hint == "rocesteer path discover --dev eth0 --hop 2 --peer 10.1.1.1,10.1.1.2 --for ucx --out \($map)"' &&
+		.libraries[1].error.hint == "rocesteer path discover --dev eth0 --peer 10.1.1.1,10.1.1.2 --for ucx --out \($map)"' &&
 		cmp <(export_for json) <(export_for json --json) &&
 		cmp <(export_for json | jq '.libraries[0]') \
 			<(export_for perftest --json | jq '.libraries[0]')
@@ -219,7 +219,7 @@ many_peers()
 		peers+=("$(peer "10.1.1.$i" 50000 50001)")
 	done
 	write_map "${peers[@]}"
-	export_for ucx 2>&1 | grep -F "jq -r '.peers[].address' $map | rocesteer path discover --dev eth0 --hop 2 --peer-file - --for ucx --out $map" &&
+	export_for ucx 2>&1 | grep -F "jq -r '.peers[].address' $map | rocesteer path discover --dev eth0 --peer-file - --for ucx --out $map" &&
 		export_for perftest | is --flow_label=848,849
 }
 

@@ -14,8 +14,9 @@
 static char dir[64];
 static char file[96], lock[104];
 
-#define START	"{\"format\":1,\"generation\":3," \
+#define START_OF(format)	"{\"format\":" #format ",\"generation\":3," \
 		"\"created\":\"2026-01-02T03:04:05Z\""
+#define START	START_OF(1)
 #define HEAD	START ",\"device\":\"eth0\",\"hop\":2,\"peers\":["
 #define PEER	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\",\"local\":false," \
 		"\"leaf\":\"10.255.0.2\",\"probed\":22,\"paths\":["
@@ -33,6 +34,16 @@ static char file[96], lock[104];
 		",\"router\":\"10.255.1.1\",\"leaf\":" leaf \
 		",\"ports\":[" #port "]}"
 #define GOOD	HEAD PEER PATH0 "," PATH1 "]}]}"
+#define HEAD2	START_OF(2) ",\"device\":\"eth0\",\"peers\":["
+#define PEER2(hops)	"{\"address\":\"10.1.1.1\",\"source\":\"10.1.0.1\"," \
+		"\"local\":false,\"leaf\":\"10.255.0.2\"," hops "\"probed\":22,\"paths\":["
+#define HOPS(hop, leaf_hop)	"\"hop\":" #hop ",\"leaf_hop\":" #leaf_hop ","
+/* A path by a core of an agg */
+#define CORE(number, agg, core)	"{\"path\":" #number ",\"router\":\"10.3." #agg "." #core \
+		"\",\"via\":\"10.2.0." #agg "\",\"ports\":[50" #agg #core "0]}"
+#define PLAIN(number, router)	"{\"path\":" #number ",\"router\":\"10.3.1." #router \
+		"\",\"ports\":[510" #router "0]}"
+#define GOOD2	HEAD2 PEER2(HOPS(3, 5)) CORE(0, 1, 1) "," CORE(1, 2, 1) "," CORE(2, 1, 2) "]}]}"
 
 static void put(const char *text)
 {
@@ -66,7 +77,7 @@ static void test_head(void)
 	rejects("[]", "(root): is not an object");
 	rejects("{}", "format: is missing");
 	rejects("{\"format\":\"1\"}", "format: is of type string, not int");
-	rejects("{\"format\":2}", "format: 2 is not known, this program knows 1");
+	rejects("{\"format\":3}", "format: 3 is not known, this program knows 1..2");
 	rejects("{\"format\":1,\"generation\":0}",
 		"generation: 0 is not a number from 1 to 9223372036854775806");
 	rejects("{\"format\":1,\"generation\":99999999999999999999}",
@@ -120,16 +131,16 @@ static void test_path(void)
 	rejects(HEAD PEER PATH0 "," PATH0 "]}]}",
 		"peers[0].paths[1].path: 0 is out of order, expected 1");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
-		"peers[0].paths[1].router: is that of the path before, which has no leaf");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
 		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
-		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.6\"", 49152) ","
 		LEAF(1, "\"10.2.0.2\"", 49153) "]}]}",
-		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+		"peers[0].paths[1].router: is out of order: paths ascend by router, then by leaf");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0.2\"", 49152) ","
 		"{\"path\":1,\"router\":\"10.255.1.1\",\"ports\":[49153]}]}]}",
-		"peers[0].paths[1].router: is a duplicate or out of order: paths ascend by router, then by leaf");
+		"peers[0].paths[1].router: is that of path 0: no leaf tells them apart");
 	rejects(HEAD PEER LEAF(0, "\"10.2.0\"", 49152) "]}]}",
 		"peers[0].paths[0].leaf: '10.2.0' is not an address of a host");
 	rejects(HEAD PEER LEAF(0, "7", 49152) "]}]}",
@@ -145,6 +156,35 @@ static void test_path(void)
 	rejects(HEAD PEER ROUTER0 "[\"x\"]}]}]}", "peers[0].paths[0].ports[0]: is not a number");
 	rejects(HEAD PEER PATH0 ",{\"path\":1,\"router\":\"10.255.1.2\",\"ports\":[49160]}]}]}",
 		"peers[0].paths[1].ports[0]: port 49160 is listed twice for this peer");
+}
+
+static void test_hops(void)
+{
+	struct portmap map = {};
+	struct err err = {};
+	int ret;
+
+	put(GOOD);
+	ret = portmap_read(file, &map, &err);
+	ktap_result(!ret && map.peers[0].hop == 2 && map.peers[0].leaf_hop == 3,
+		    "the hop of a file of format 1 is that of its peers, whose leaf is next");
+	portmap_free(&map);
+	put(HEAD2 PEER2(HOPS(30, 60)) PATH0 "]},{\"address\":\"10.1.0.2\"," LOCAL "]}]}");
+	ret = portmap_read(file, &map, &err);
+	ktap_result(!ret && map.peers[0].hop == 30 && map.peers[0].leaf_hop == 60 &&
+		    !map.peers[1].hop, "each peer has its hops in format 2, a local one has none");
+	portmap_free(&map);
+	rejects(START ",\"device\":\"eth0\",\"peers\":[]}", "hop: is missing");
+	rejects(HEAD2 PEER2("") PATH0 "]}]}", "peers[0].hop: is missing");
+	rejects(HEAD2 PEER2(HOPS(0, 1)) PATH0 "]}]}",
+		"peers[0].hop: 0 is not a number from 1 to 30");
+	rejects(HEAD2 PEER2(HOPS(31, 32)) PATH0 "]}]}",
+		"peers[0].hop: 31 is not a number from 1 to 30");
+	rejects(HEAD2 PEER2("\"hop\":3,") PATH0 "]}]}", "peers[0].leaf_hop: is missing");
+	rejects(HEAD2 PEER2(HOPS(3, 3)) PATH0 "]}]}",
+		"peers[0].leaf_hop: 3 is not a number from 4 to 60");
+	rejects(HEAD2 PEER2(HOPS(3, 61)) PATH0 "]}]}",
+		"peers[0].leaf_hop: 61 is not a number from 4 to 60");
 }
 
 #define MODEL(columns, steps, routers)	HEAD PEER PATH0 "]}],\"models\":[{" \
@@ -327,6 +367,58 @@ static void test_split(void)
 	portmap_free(&map);
 }
 
+/*
+ * Do paths get this order, the last octets of router and agg of each? Are they written and read
+ * again so?
+ */
+static bool in_order(const char *text, const char *want)
+{
+	char got[128] = "";
+	struct portmap map, again;
+	struct err err = {};
+	size_t len = 0;
+	unsigned int p;
+	bool equal;
+
+	put(text);
+	if (portmap_read(file, &map, &err)) {
+		printf("# %s\n", err.message);
+		return false;
+	}
+	for (p = 0; p < map.peers[0].nr_paths; p++)
+		len += sprintf(got + len, "%s%u/%u", p ? " " : "",
+			       map.peers[0].paths[p].via[15], map.peers[0].paths[p].router[15]);
+	unlink(file);
+	equal = !portmap_write(file, &map, is_own, &err) && !portmap_read(file, &again, &err);
+	if (equal) {
+		equal = same(&map, &again);
+		portmap_free(&again);
+	}
+	portmap_free(&map);
+	printf("# %s%s\n", got, equal ? "" : ", not when read again");
+	return equal && !strcmp(got, want);
+}
+
+/* Routers of one agg follow each other as addresses, paths do not. */
+static void test_tiers(void)
+{
+	ktap_result(in_order(HEAD2 PEER2(HOPS(3, 5)) CORE(0, 2, 3) "," CORE(1, 2, 2) ","
+			     CORE(2, 1, 1) "," CORE(3, 1, 3) "," CORE(4, 2, 1) ","
+			     CORE(5, 1, 2) "]}]}", "1/1 2/1 1/2 2/2 1/3 2/3"),
+		    "path a + A * c goes by core c of agg a");
+	ktap_result(in_order(HEAD2 PEER2(HOPS(3, 5)) CORE(0, 1, 1) "," CORE(1, 2, 2) ","
+			     CORE(2, 1, 2) "," CORE(3, 2, 3) "," CORE(4, 1, 3) "]}]}",
+			     "1/1 2/2 1/2 2/3 1/3"),
+		    "where a core is missing, aggs take turns as long as they have cores");
+	ktap_result(in_order(HEAD2 PEER2(HOPS(3, 5)) PLAIN(0, 1) "," PLAIN(1, 5) ","
+			     CORE(2, 2, 1) "]}]}", "0/1 2/1 0/5"),
+		    "paths whose agg is not known take turns with those of the others");
+	rejects(HEAD2 PEER2(HOPS(3, 5)) CORE(0, 1, 1) "," CORE(1, 2, 1) "," PLAIN(2, 1) "]}]}",
+		"peers[0].paths[2].router: is that of path 0: no leaf tells them apart");
+	rejects(HEAD2 PEER2(HOPS(3, 5)) "{\"path\":0,\"router\":\"10.3.0.1\",\"via\":\"10.2\"}]}]}",
+		"peers[0].paths[0].via: '10.2' is not an address of a host");
+}
+
 /* Paths to a peer, of three ports each. */
 static void make_paths(struct portmap_peer *peer, unsigned int nr)
 {
@@ -395,9 +487,10 @@ static void test_circuits(void)
 	portmap_peer_free(&peer);
 }
 
-static void test_fuzz(void)
+static void test_fuzz(const char *good)
 {
-	char text[sizeof(GOOD)];
+	size_t len = strlen(good);
+	char text[len + 1];
 	struct portmap map;
 	unsigned int seed = 1, i, accepted = 0;
 	bool sane = true;
@@ -407,9 +500,9 @@ static void test_fuzz(void)
 		struct err err = {};
 		unsigned int n;
 
-		memcpy(text, GOOD, sizeof(GOOD));
+		memcpy(text, good, len + 1);
 		for (n = 1 + rand_r(&seed) % 3; n; n--)
-			text[rand_r(&seed) % (sizeof(GOOD) - 1)] =
+			text[rand_r(&seed) % len] =
 				"\n 0123456789.:,[]{}\"-a"[rand_r(&seed) % 22];
 		root = json_tokener_parse(text);
 		if (!root)
@@ -451,13 +544,16 @@ int main(void)
 	test_head();
 	test_peer();
 	test_path();
+	test_hops();
 	test_models();
 	test_json();
 	test_files();
 	test_split();
+	test_tiers();
 	test_circuits();
 	test_round_trip();
-	test_fuzz();
+	test_fuzz(GOOD);
+	test_fuzz(GOOD2);
 	test_leaves();
 	return ktap_end();
 }

@@ -176,14 +176,16 @@ static void test_probe(void)
 	struct probe_answer answer = {};
 	struct rocesteer_bth bth;
 
-	probe_build(&path, &sock, addr, PROBE_PATH, 2, 50000, 0, 1);
-	probe_build(&qpn, &sock, addr, PROBE_QPN, 2, 50000, 0xfa3c69e1, 1);
-	probe_build(&leaf, &sock, addr, PROBE_QPN_LEAF, 2, 50000, 0x3c69e1, 1);
+	probe_build(&path, &sock, addr, PROBE_PATH, 3, 50000, 0, 1);
+	probe_build(&qpn, &sock, addr, PROBE_QPN, probe_ttl(PROBE_QPN, 3, 5), 50000,
+		    0xfa3c69e1, 1);
+	probe_build(&leaf, &sock, addr, PROBE_QPN_LEAF, probe_ttl(PROBE_QPN_LEAF, 3, 5), 50000,
+		    0x3c69e1, 1);
 	memcpy(&bth, qpn.data + PROBE_UDP_HEADER, sizeof(bth));
 	ktap_result(!memcmp(&bth.dqpn, "\0\x3c\x69\xe1", 4),
 		    "a probe has 24 bits of the queue pair number");
-	ktap_result(qpn.ttl == 2 && leaf.ttl == 3 && qpn.len < leaf.len &&
-		    path.len < qpn.len && leaf.len < PROBE_MAX,
+	ktap_result(qpn.ttl == 3 && leaf.ttl == 5 && probe_ttl(PROBE_BEFORE, 3, 5) == 2 &&
+		    qpn.len < leaf.len && path.len < qpn.len && leaf.len < PROBE_MAX,
 		    "probes have their TTL and length");
 	ktap_result(!memcmp(path.data, qpn.data, 4),
 		    "probes of a path and a queue pair have equal ports");

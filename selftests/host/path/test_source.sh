@@ -99,7 +99,7 @@ refuses()
 	on_h0 "$rocesteer" --json "$@" >"$dir/refused"
 	(($? == 2)) && jq -ce '.error | select(.code == "sources") | select(.message |
 		test("10.1.1.1 has ports for several sources, as 10.1.0.77 and 10.1.0.1")) |
-		select(.hint | test("discover --dev eth0 --hop 2 --source 10.1.0.77 --peer 10.1.1.1 "))' \
+		select(.hint | test("discover --dev eth0 --source 10.1.0.77 --peer 10.1.1.1 "))' \
 		"$dir/refused"
 }
 

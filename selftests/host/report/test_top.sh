@@ -151,7 +151,31 @@ lists_have_lines()
 		[[ $(grep -oE '[0-9]{5}' "$dir/shown" | grep -c ^500) == 40 ]]
 }
 
-ktap_plan 8
+# A pod of two aggs, and another pod by two cores of each
+shows_tiers()
+{
+	jq '.format = 2 | del(.hop) | .peers[] += {hop: 2, leaf_hop: 3} |
+		.peers[0].paths |= .[:2] | .peers[1] += {hop: 3, leaf_hop: 5} |
+		.peers[1].paths |= [range(4) as $p | .[$p] |
+			.router = "10.3.\($p / 2 | floor).\($p)" |
+			.via = "10.255.1.\($p / 2 + 1 | floor)"]' "$map" >"$dir/tiers.json" &&
+		"$rocesteer" path show "$map" >"$dir/shown" &&
+		grep -x 'hop  *2' "$dir/shown" && ! grep -E 'HOP|VIA' "$dir/shown" &&
+		"$rocesteer" path show "$dir/tiers.json" >"$dir/shown" || return
+	cat "$dir/shown"
+	! grep '^hop ' "$dir/shown" && grep '10.255.0.2  *3  *5  *4 ' "$dir/shown" &&
+		grep 'PATH  VIA  *ROUTER  *PORTS' "$dir/shown" &&
+		"$rocesteer" job replace --job 7 --all --port-map "$dir/tiers.json" --no-verify &&
+		"$rocesteer" --json top --count 1 --interval 10 | jq -e '[.groups[] |
+			select(.leaf == "10.255.0.2").paths[] | [.via, .router]] == [
+			["10.255.1.1", "10.3.0.0"], ["10.255.1.2", "10.3.1.2"],
+			["10.255.1.1", "10.3.0.1"], ["10.255.1.2", "10.3.1.3"]]' &&
+		"$rocesteer" top --count 1 --interval 10 >"$dir/shown" || return
+	cat "$dir/shown"
+	grep 'PATH  VIA  *ROUTER' "$dir/shown" && grep ' -  *10.255.1.1  *up' "$dir/shown"
+}
+
+ktap_plan 10
 check "a device and a job are made" ready
 check "top shows the most uneven group first" worst_first
 check "top shows bytes with a unit on a terminal" in_units
@@ -161,4 +185,5 @@ check "top draws again when the terminal changes its size" resizes
 check "top aligns names with wide characters" wide
 check "top shows that a device has no carrier" no_carrier
 check "lists on a terminal break no line" lists_have_lines
+check "agg and core of a path are shown, and hops that differ" shows_tiers
 ktap_finish

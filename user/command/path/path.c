@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rocesteer path: which source port takes which path. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "path.h"
@@ -18,11 +19,13 @@ static const struct out_column head_columns[] = {
 	{}
 };
 
-static const struct out_column peer_columns[] = {
+static struct out_column peer_columns[] = {
 	{ "address", "PEER" },
 	{ "source", "SOURCE" },
 	{ "local", "LOCAL" },
 	{ "leaf", "LEAF" },
+	{ "hop", "HOP" },
+	{ "leaf_hop", "LEAF HOP" },
 	{ "probed", "PROBED" },
 	{ "unanswered", "UNANSWERED" },
 	{ "qpn_hash", "QPN-HASH" },
@@ -33,10 +36,12 @@ static const struct out_column peer_columns[] = {
 	{}
 };
 
-static const struct out_column path_columns[] = {
+static struct out_column path_columns[] = {
 	{ "address", "PEER" },
 	{ "path", "PATH" },
+	{ "via", "VIA" },
 	{ "router", "ROUTER" },
+	{ "leaf", "LEAF" },
 	{ "weight", "WEIGHT" },
 	{ "ports", "PORTS" },
 	{}
@@ -46,24 +51,6 @@ static const struct out_view map_views[] = {
 	{ .columns = head_columns },
 	{ .rows = "peers", .columns = peer_columns },
 	{ .rows = "peers.paths", .columns = path_columns },
-	{}
-};
-
-/* Columns of a map where paths by one router are told apart. */
-static const struct out_column split_columns[] = {
-	{ "address", "PEER" },
-	{ "path", "PATH" },
-	{ "router", "ROUTER" },
-	{ "leaf", "LEAF" },
-	{ "weight", "WEIGHT" },
-	{ "ports", "PORTS" },
-	{}
-};
-
-static const struct out_view split_views[] = {
-	{ .columns = head_columns },
-	{ .rows = "peers", .columns = peer_columns },
-	{ .rows = "peers.paths", .columns = split_columns },
 	{}
 };
 
@@ -88,7 +75,7 @@ int path_read_rate(const struct cli_args *args, int rate, int retries,
 	return ret;
 }
 
-const struct out_view *path_views(const struct portmap *map)
+static bool has_leaves(const struct portmap *map)
 {
 	unsigned int p;
 	size_t i;
@@ -96,7 +83,47 @@ const struct out_view *path_views(const struct portmap *map)
 	for (i = 0; i < map->nr_peers; i++)
 		for (p = 0; p < map->peers[i].nr_paths; p++)
 			if (!addr_is_none(map->peers[i].paths[p].leaf))
-				return split_views;
+				return true;
+	return false;
+}
+
+/* A peer with the distances that all have which are not local; NULL: they differ */
+static const struct portmap_peer *common_hops(const struct portmap *map)
+{
+	const struct portmap_peer *first = NULL, *peer;
+	size_t i;
+
+	for (i = 0; i < map->nr_peers; i++) {
+		peer = &map->peers[i];
+		if (peer->local)
+			continue;
+		if (first && (first->hop != peer->hop || first->leaf_hop != peer->leaf_hop))
+			return NULL;
+		first = first ?: peer;
+	}
+	return first;
+}
+
+static void leave_out(struct out_column *columns, const char *key)
+{
+	bool found = false;
+
+	for (; columns->key; columns++) {
+		found |= !strcmp(columns->key, key);
+		if (found)
+			columns[0] = columns[1];
+	}
+}
+
+/* A path without a leaf would have that of its peer. */
+const struct out_view *path_views(const struct portmap *map)
+{
+	if (!has_leaves(map))
+		leave_out(path_columns, "leaf");
+	if (common_hops(map)) {
+		leave_out(peer_columns, "hop");
+		leave_out(peer_columns, "leaf_hop");
+	}
 	return map_views;
 }
 
@@ -105,6 +132,7 @@ struct json_object *path_to_json(const struct portmap *map)
 	struct json_object *root = portmap_to_json(map);
 	struct json_object *peers = json_object_object_get(root, "peers");
 	unsigned int probed = 0, confirmed = 0, predicted = 0;
+	const struct portmap_peer *like = common_hops(map);
 	char text[32];
 	size_t i;
 
@@ -120,6 +148,8 @@ struct json_object *path_to_json(const struct portmap *map)
 		out_string(json_object_array_get_idx(peers, i), "rests_on",
 			   !peer->linear ? "probed" : peer->probed ? text : "predicted");
 	}
+	if (like)
+		out_uint(root, "hop", like->hop);
 	out_uint(root, "peers_probed", probed);
 	out_uint(root, "peers_confirmed", confirmed);
 	out_uint(root, "peers_predicted", predicted);

@@ -39,7 +39,10 @@ int path_read_rate(const struct cli_args *args, int rate, int retries,
 /* The tree of a map, with what peers rest on, and how many rest on what */
 struct json_object *path_to_json(const struct portmap *map);
 
-/* How to show a port map: with leaves where these tell paths apart. */
+/*
+ * How to show a port map: with leaves where these tell paths apart, and with the hops of each peer
+ * where they differ. To be called once.
+ */
 const struct out_view *path_views(const struct portmap *map);
 
 /*

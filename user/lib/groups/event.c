@@ -31,6 +31,8 @@ struct json_object *event_path(const char *name, const struct group *group, __u3
 	struct json_object *event = event_group(name, group);
 
 	out_uint(event, "path", path);
+	if (!addr_is_none(group->via[path]))
+		out_addr(event, "via", group->via[path]);
 	out_addr(event, "router", group->router[path]);
 	if (!addr_is_none(group->leaf[path]))
 		out_addr(event, "path_leaf", group->leaf[path]);

@@ -46,17 +46,24 @@ static int read_ports(struct reader *r, struct json_object *obj,
 }
 
 /* Two paths by one router need a leaf each. The order by tiers is put right, not checked. */
-static int check_order(struct reader *r, const struct portmap_path *before,
-		       const struct portmap_path *path)
+static int check_order(struct reader *r, const struct portmap_path *paths, unsigned int number)
 {
-	if (!addr_compare(before->router, path->router) && addr_is_none(before->leaf))
-		return reader_invalid(r, "router", "is that of the path before, which has no leaf");
-	if (!addr_is_none(path->via))
+	const struct portmap_path *path = &paths[number], *before;
+	unsigned int i;
+
+	for (i = 0; i < number; i++) {
+		before = &paths[i];
+		if (addr_compare(before->router, path->router))
+			continue;
+		if (addr_is_none(before->leaf) || addr_is_none(path->leaf) ||
+		    !addr_compare(before->leaf, path->leaf))
+			return reader_invalid(r, "router",
+					      "is that of path %u: no leaf tells them apart", i);
+	}
+	if (!number || !addr_is_none(path->via) || !addr_is_none(path[-1].via) ||
+	    portmap_path_compare(path - 1, path) < 0)
 		return 0;
-	if (portmap_path_compare(before, path) >= 0)
-		return reader_invalid(r, "router",
-				      "is a duplicate or out of order: paths ascend by router, then by leaf");
-	return 0;
+	return reader_invalid(r, "router", "is out of order: paths ascend by router, then by leaf");
 }
 
 static int read_path(struct reader *r, struct json_object *obj,
@@ -81,9 +88,7 @@ static int read_path(struct reader *r, struct json_object *obj,
 	if (given != number)
 		return reader_invalid(r, "path", "%llu is out of order, expected %u",
 				      given, number);
-	if (number)
-		ret = check_order(r, path - 1, path);
-	return ret ?: read_ports(r, obj, path, taken);
+	return check_order(r, peer->paths, number) ?: read_ports(r, obj, path, taken);
 }
 
 static int read_paths(struct reader *r, struct json_object *obj, struct portmap_peer *peer)

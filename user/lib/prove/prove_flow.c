@@ -51,7 +51,8 @@ static bool is_alike(const struct prove_flow *left, const struct prove_flow *rig
 static int ask(struct prove *prove, struct prove_flow *flow, struct err *err)
 {
 	struct prove_question question = {
-		.hop = flow->hop, .label = rocesteer_label_of(flow->port), .dqpn = flow->dqpn, .packets = 1,
+		.hop = flow->hop, .label = rocesteer_label_of(flow->port), .dqpn = flow->dqpn,
+		.packets = 1,
 	};
 	__u32 sqpn;
 	int i, ret;
