@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		11
+#define ROCESTEER_ABI		12
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -318,8 +318,8 @@ struct rocesteer_group_key {
 /**
  * struct rocesteer_group - how a group's flows are dealt, value of rs_groups
  * @nr_paths: paths to deal to, 1..ROCESTEER_MAX_PATHS
- * @first: path the deal starts at: shuffled per host, or the host's place under its
- *	leaf, modulo @nr_paths (enum rocesteer_deal)
+ * @first: path the deal starts at: shuffled per host, or the place of struct rocesteer_job
+ *	modulo @nr_paths (enum rocesteer_deal)
  * @down: bit p: path p is held down and not dealt to
  * @observe: not 0: new flows of the group are observed, not steered
  * @reserved: zero
@@ -394,8 +394,9 @@ static inline __u32 rocesteer_run(__u32 weight, __u32 most)
  * enum rocesteer_deal - on which path a flow is at home
  * @ROCESTEER_DEAL_LEAST: where the fewest flows of its group are, for the path's weight
  * @ROCESTEER_DEAL_PLACE: where the fewest flows to its peer are, from the path on that
- *	has the number of the host's place under its leaf. So each host deals by itself,
- *	and hosts under one leaf that send to one peer each meet on no link
+ *	has the number of the host's place among those under its leaf, in three tiers among
+ *	those of its pod. So each host deals by itself, and hosts under one leaf, or in one pod,
+ *	that send to one peer each meet on no link on the way up
  */
 enum rocesteer_deal {
 	ROCESTEER_DEAL_LEAST,
@@ -442,6 +443,8 @@ enum rocesteer_actuator {
  *	contention_pattern (user/lib/slice/contention.h) of its traffic; for people
  * @keep_labels: flow labels of UCX's lanes and of rdma_cm stay as they are
  * @observe: not 0: groups that the job gets from now on are observed
+ * @place: place of the host, for ROCESTEER_DEAL_PLACE: groups begin there, modulo their paths
+ * @reserved: zero
  * @loaded_at: CLOCK_REALTIME seconds
  * @name: name for people, NUL terminated
  * @device: name of the network device, NUL terminated: one of that name that comes
@@ -459,6 +462,8 @@ struct rocesteer_job {
 	__u8 slice;
 	__u8 keep_labels;
 	__u8 observe;
+	__u32 place;
+	__u32 reserved;
 	__u64 loaded_at;
 	char name[32];
 	char device[16];
@@ -535,7 +540,7 @@ _Static_assert(sizeof(struct rocesteer_source) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
 	       24 + ROCESTEER_MAX_PATHS * 54, "padding");
-_Static_assert(sizeof(struct rocesteer_job) == 80, "padding");
+_Static_assert(sizeof(struct rocesteer_job) == 88, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 
 #endif /* ROCESTEER_TYPES_H */

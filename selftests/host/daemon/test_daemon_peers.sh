@@ -74,6 +74,26 @@ is_whole()
 		select(.address == $peer) | (.partial | not) and (.ports | length == 4 and all(. > 0))'
 }
 
+# The job has one group, of one path, from which nothing follows: the host is the fourth of its pod.
+by_place()
+{
+	on_h0 "$rocesteer" job unload --job 1 && jq '
+		(.peers[0] | .address = "10.1.7.1" | .leaf = "10.9.7.1" | .paths |= .[:1]) as $other |
+		.peers = [$other] + [range(3) | {address: "10.0.0.\(. + 1)", source: "10.1.0.1",
+			local: true, probed: 0, paths: []}]' "$dir/ports.json" >"$dir/place.json" &&
+		on_h0 "$rocesteer" job load --job 1 --all --deal place --no-verify \
+			--port-map "$dir/place.json" &&
+		! sends 10.1.1.2 && busywait 20000 sends 10.1.1.2 && begins_at 3 4
+}
+
+# begins_at PATH PATHS: the group of so many paths does
+begins_at()
+{
+	bpftool -j map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_groups" | jq -e \
+		--argjson first "$1" --argjson nr "$2" 'map(.formatted.value |
+			select(.nr_paths == $nr).first) == [$first]'
+}
+
 # Without a model the flows take the paths of a few ports, while all ports are walked through.
 not_linear()
 {
@@ -180,11 +200,12 @@ ends()
 mount -t tmpfs tmpfs /var/lib || exit
 defer fabric_destroy
 defer daemon_kill
-ktap_plan 11
+ktap_plan 12
 check "a job with a port map of one peer" ready_linear
 check "flows to another peer are steered soon, by ports that take their paths" same_leaf
 check "a peer under our own leaf is left alone" own_leaf
 check "a peer that no router leads to is told" no_host
+check "a group of a new leaf begins at the host's place" by_place
 check "where the hash is not linear, a new peer is found as well" not_linear
 check "so is one of a job without a port map, whose paths are those of few ports first" \
 	not_linear_alone

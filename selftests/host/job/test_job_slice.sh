@@ -69,6 +69,53 @@ deals_by_place()
 		job unload --job 9
 }
 
+# far ADDRESS LEAF HOP PATH...: a peer of three tiers; each path is a router, and the one before
+far()
+{
+	local peer=$1 leaf=$2 hop=$3
+	shift 3
+
+	jq -nc --arg peer "$peer" --arg leaf "$leaf" --argjson hop "$hop" '{
+		address: $peer, source: "10.1.0.3", local: false, leaf: $leaf, hop: $hop,
+		leaf_hop: (2 * $hop - 1), probed: 9, paths: [$ARGS.positional | to_entries[] |
+			(.value / ",") as $by | {path: .key, router: $by[0],
+			ports: [49152 + .key]} + if $by[1] then {via: $by[1]} else {} end]}' \
+		--args "$@"
+}
+
+# The host is the fifth of its pod: the leaf of 10.1.0.1 and of two more hosts comes first, then our
+# own with 10.1.0.2, the host itself and 10.1.0.4, and that of 10.1.0.9 is behind.
+place_in_pod()
+{
+	local near='{"source":"10.1.0.3","local":true,"probed":0,"paths":[]}'
+	local inside=(2 10.2.0.{1..3}) first
+
+	ip address add 10.1.0.3/24 dev rs0 || return
+	{
+		jq -c '.address = "10.1.0.2"' <<<"$near"
+		jq -c '.address = "10.1.0.4"' <<<"$near"
+		far 10.1.0.1 10.255.0.1 "${inside[@]}"
+		far 10.1.0.8 10.255.0.1 "${inside[@]}"
+		far 10.1.0.10 10.255.0.1 "${inside[@]}"
+		far 10.1.0.9 10.255.0.2 "${inside[@]}"
+		far 10.1.1.1 10.255.0.3 3 10.3.1.1,10.2.0.1 10.3.2.1,10.2.0.2 10.3.3.1,10.2.0.3 \
+			10.3.1.2,10.2.0.1 10.3.2.2,10.2.0.2 10.3.3.2,10.2.0.3
+	} | jq -s '{format: 2, generation: 1, created: "2026-01-02T03:04:05Z", device: "rs0",
+		peers: .}' >"$dir/tiers.json"
+	job load --job 9 --all --port-map "$dir/tiers.json" | jq -e '.deal == "place"' || return
+	first=$(firsts)
+	job unload --job 9 && ip address del 10.1.0.3/24 dev rs0 || return
+	echo "$first"
+	[[ $first == '[1,1,4]' ]]
+}
+
+# The paths at which the groups of job 9 begin, those of few paths first
+firsts()
+{
+	bpftool -j map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_groups" |
+		jq -c 'map(.formatted | select(.key.job == 9).value) | sort_by(.nr_paths) | map(.first)'
+}
+
 # --split auto, the default, is no error where flows cannot be split.
 splits_where_possible()
 {
@@ -233,9 +280,10 @@ weighs()
 		job unload --job 1 >"$dir/log"
 }
 
-ktap_plan 8
+ktap_plan 9
 ready && loads >/dev/null || exit
 check "flows are dealt by the host's place, where that is known" deals_by_place
+check "in three tiers the place is that in the pod, and path numbers begin at one agg" place_in_pod
 check "without --split, flows are split only where the order can be restored" splits_where_possible
 check "a job with a slice has only the slice's paths in its tables" restricts
 check "job load takes a slice from a cluster file" from_cluster

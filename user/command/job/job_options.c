@@ -492,30 +492,14 @@ static int read_slice(struct load *l)
 	return choose_routing(l);
 }
 
-/*
- * The place of a host is how many of the job's hosts under the same leaf have a lower
- * address: the same on all of them, if their port maps have all hosts of the job. A host
- * with several addresses counts once.
- */
 static bool find_place(struct load *l)
 {
 	const struct contention_layout *layout = &l->slice.slice.layout;
-	const struct portmap_peer *peers = l->map.peers;
-	const __u8 *own = NULL;
-	size_t i;
 
-	if (l->slice.slice.nr_spines) {
-		l->spec.place = l->rank - layout->first[layout->leaf[l->rank]];
-		return true;
-	}
-	for (i = 0; i < l->map.nr_peers; i++) {
-		if (!peers[i].local)
-			continue;
-		own = own ?: peers[i].source;
-		l->spec.place += !addr_compare(peers[i].source, own) &&
-				 addr_compare(peers[i].addr, own) < 0;
-	}
-	return own;
+	if (!l->slice.slice.nr_spines)
+		return portmap_place(&l->map, &l->spec.place);
+	l->spec.place = l->rank - layout->first[layout->leaf[l->rank]];
+	return true;
 }
 
 static int read_deal(struct load *l)
@@ -528,7 +512,7 @@ static int read_deal(struct load *l)
 		return ret;
 	if (deal == ROCESTEER_DEAL_PLACE && !known) {
 		err_set(l->err, EXIT_BAD_INPUT, "no-place",
-			"--deal place: %s: peers: none is under our own leaf, so this host has no place among them",
+			"--deal place: %s: peers: none is under our own leaf, or in our pod, so this host has no place among them",
 			l->map_file);
 		err_hint(l->err,
 			 "Give all hosts of the job to rocesteer path discover, or use --deal least.");

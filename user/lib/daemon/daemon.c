@@ -58,6 +58,7 @@ int daemon_plan(struct daemon *d)
 	int ret;
 
 	d->plan_at = LOOP_NEVER;
+	groups_level(&d->groups);
 	for (i = 0; i < d->groups.group.nr; i++) {
 		struct group *group = d->groups.group.item[i];
 

@@ -60,6 +60,7 @@ struct traffic {
  * @via: as in struct rocesteer_group
  * @flows: set of struct flow
  * @changed: the group has to be planned
+ * @leveled: its flows are split by group_level()
  * @seen: groups_read() has found the group
  * @health: state of the paths; NULL as long as no path was suspected
  */
@@ -76,6 +77,7 @@ struct group {
 	__u8 via[ROCESTEER_MAX_PATHS][16];
 	struct set flows;
 	bool changed;
+	bool leveled;
 	bool seen;
 	struct path_health *health;
 };
@@ -169,6 +171,22 @@ struct group_plan {
  * Return: 0 or a negative errno.
  */
 int group_plan(struct groups *groups, struct group *group, struct group_plan *plan);
+
+/**
+ * group_level() - find weights that make the load of this host's links level
+ * @groups: groups
+ * @group: one of them
+ * @weight: weight of each path, 0: the path cannot be used; changed
+ *
+ * In three tiers, while a path of the job is down: flows across pods, which are even over their
+ * paths, load some aggs less. The weights of a group in the pod make up for that.
+ *
+ * Return: whether weights were found; else @weight is as it was.
+ */
+bool group_level(const struct groups *groups, const struct group *group, __u32 *weight);
+
+/* Mark groups whose level changes with that of a group that has changed. To be called first. */
+void groups_level(struct groups *groups);
 
 /* Counters of the group's flows. */
 void group_traffic(struct groups *groups, const struct group *group, struct traffic *traffic);

@@ -42,6 +42,7 @@ struct deal {
  * @plan: result
  * @weight: weight of each path; 0: the path cannot be used
  * @total: sum of the weights
+ * @share: weights by which flows are split, also on paths that some peers have no port to
  * @home: by number of the flow: its path, SPLIT, NONE or STAYS
  * @deals: set of struct deal
  * @load: whole flows on each path
@@ -52,6 +53,7 @@ struct work {
 	struct group_plan *plan;
 	__u32 weight[ROCESTEER_MAX_PATHS];
 	__u64 total;
+	__u32 share[ROCESTEER_MAX_PATHS];
 	int *home;
 	struct set deals;
 	__u64 load[ROCESTEER_MAX_PATHS];
@@ -94,9 +96,25 @@ static int find_paths(struct work *w)
 			if (!peer.sport[p])
 				w->weight[p] = 0;
 	}
-	for (p = 0; p < group->nr_paths; p++)
+	for (p = 0; p < group->nr_paths; p++) {
 		w->total += w->weight[p];
+		w->share[p] = group->weight[p];
+	}
 	return 0;
+}
+
+/* Whole flows are on their paths: what is split fills up what others leave. */
+static void find_shares(struct work *w)
+{
+	__u32 p;
+
+	w->group->leveled = w->total && group_level(w->groups, w->group, w->weight);
+	if (!w->group->leveled)
+		return;
+	for (p = 0, w->total = 0; p < w->group->nr_paths; p++) {
+		w->share[p] = w->weight[p];
+		w->total += w->weight[p];
+	}
 }
 
 static bool is_by_place(const struct work *w)
@@ -481,13 +499,13 @@ static int split_all(struct work *w)
 			continue;
 		up = steer_peer_paths(&peer) & ~group->down;
 		for (p = 0, most = 0; p < nr; p++)
-			if (up >> p & 1 && group->weight[p] > most)
-				most = group->weight[p];
+			if (up >> p & 1 && w->share[p] > most)
+				most = w->share[p];
 		for (n = 0, end = 0; n < nr; n++) {
 			p = (flow->piece[0].path + n) % nr;
-			if (!(up >> p & 1))
+			if (!(up >> p & 1) || !w->share[p])
 				continue;
-			end += rocesteer_run(group->weight[p], most);
+			end += rocesteer_run(w->share[p], most);
 			set.piece[set.nr_pieces++] = (struct rocesteer_piece) {
 				.end = end,
 				.path = p,
@@ -525,6 +543,7 @@ static void find_homes(struct work *w)
 /* Flows that are split, if any */
 static int split(struct work *w)
 {
+	find_shares(w);
 	switch (w->group->split) {
 	case ROCESTEER_SPLIT_ALL:
 		return split_all(w);

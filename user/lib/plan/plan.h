@@ -143,6 +143,22 @@ int plan_compare(struct plan_change *change, const struct plan *plan, const stru
  */
 int plan_least_loaded(const __u64 *load, const __u32 *weight, __u32 paths, __u32 first);
 
+#define PLAN_LEVEL_MAX	0xffff	/* as weights of paths in the tables */
+
+/**
+ * plan_level() - find weights by which more load makes the load of paths level
+ * @weight: capacity of each path, 0: the path cannot be used; changed to what each path gets of the
+ *	load, relative to the others, up to PLAN_LEVEL_MAX; 0: the path has more than the others
+ *	will have
+ * @carried: load of each path now
+ * @paths: number of paths, up to ROCESTEER_MAX_PATHS; one of them can be used
+ * @load: load that comes, not 0; in all below 2^41
+ */
+void plan_level(__u32 *weight, const __u64 *carried, __u32 paths, __u64 load);
+
+/* The greatest common divisor; of 0 and a number it is the number. */
+__u64 plan_gcd(__u64 a, __u64 b);
+
 /* More queue pairs per connection than this are never recommended. */
 #define PLAN_QPS_MAX	16
 

@@ -75,8 +75,6 @@ void deal_end(struct deal *deal);
 /* Deal all, in the fewest pieces. */
 void deal_fewest(struct deal *deal);
 
-__u64 plan_gcd(__u64 a, __u64 b);
-
 /**
  * plan_scale() - the units of a plan
  * @spec: its paths and flows are in range

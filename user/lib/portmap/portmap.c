@@ -126,6 +126,48 @@ void portmap_order(struct portmap_path *paths, size_t nr)
 				paths[n++] = sorted[i];
 }
 
+/* Is router @i of @nr one of @per that are evenly apart, from router @from on? */
+static bool is_chosen(size_t i, size_t nr, size_t per, size_t from)
+{
+	size_t after = (i + nr - from % nr) % nr, turn = (after * per + nr - 1) / nr;
+
+	return turn < per && turn * nr / per == after;
+}
+
+/* How many paths from here on have the same router before? */
+static size_t run_length(const struct portmap_path *sorted, size_t nr)
+{
+	size_t n = 1;
+
+	while (n < nr && !addr_compare(sorted[n].via, sorted->via))
+		n++;
+	return n;
+}
+
+size_t portmap_choose(struct portmap_path *paths, size_t nr, size_t most, __u32 place)
+{
+	size_t vias = 0, per, from, run, i, j, n = 0;
+
+	qsort(paths, nr, sizeof(*paths), compare_paths);
+	for (i = 0; i < nr; i += run_length(paths + i, nr - i))
+		vias++;
+	per = vias && vias < most ? most / vias : 1;
+	from = vias ? place / (vias * per) + place % vias : 0;
+	for (i = 0; i < nr; i += run) {
+		run = run_length(paths + i, nr - i);
+		for (j = i; j < i + run && n < most; j++) {
+			struct portmap_path path = paths[j];
+
+			if (nr > most && !is_chosen(j - i, run, per, from))
+				continue;
+			paths[j] = paths[n];
+			paths[n++] = path;
+		}
+	}
+	portmap_order(paths, n);
+	return n;
+}
+
 void portmap_sort(struct portmap *map)
 {
 	size_t i;

@@ -203,6 +203,34 @@ int portmap_path_compare(const struct portmap_path *left, const struct portmap_p
  */
 void portmap_order(struct portmap_path *paths, size_t nr);
 
+/**
+ * portmap_choose() - choose among more paths to one leaf than a peer may have
+ * @paths: put into order; those that are kept come first, in the order of their numbers
+ * @nr: how many
+ * @most: how many to keep at most, up to ROCESTEER_MAX_PATHS
+ * @place: portmap_place() of this host
+ *
+ * Each @via keeps equally many, evenly apart in the order of their routers. Where they begin
+ * depends on the place, so that the hosts of a pod share all routers, also where each flow takes
+ * the path of the place alone.
+ *
+ * Return: how many are kept.
+ */
+size_t portmap_choose(struct portmap_path *paths, size_t nr, size_t most, __u32 place);
+
+/**
+ * portmap_place() - the place of this host, for ROCESTEER_DEAL_PLACE
+ * @map: peers of a job
+ * @place: set: how many hosts come before this one
+ *
+ * Of hosts under our own leaf, by address. In three tiers, where a path has @via, of hosts in our
+ * pod: leaf by leaf, leaves by their lowest address. All hosts of a job find the same order, if
+ * their maps have all of them. A host with several addresses counts once.
+ *
+ * Return: false: the map has no peer under our leaf, or in our pod.
+ */
+bool portmap_place(const struct portmap *map, __u32 *place);
+
 /* Sort each peer's paths. */
 void portmap_sort(struct portmap *map);
 

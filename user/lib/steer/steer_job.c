@@ -95,6 +95,7 @@ struct rocesteer_job steer_job_of(const struct steer_job_spec *spec)
 		.keep_labels = spec->keep_labels,
 		.slice = spec->slice,
 		.observe = spec->observe,
+		.place = spec->place,
 		.loaded_at = time(NULL),
 	};
 

@@ -246,23 +246,6 @@ int steer_peers_put(struct steer *s, const struct steer_job_spec *spec)
 	return ret;
 }
 
-/* Another group of the job: is it observed, and where does a deal by place start? */
-struct example {
-	__u8 observe;
-	__u32 first;
-};
-
-static int take_example(const struct rocesteer_group_key *key, const struct rocesteer_group *group,
-			void *arg)
-{
-	struct example *example = arg;
-
-	(void)key;
-	example->observe = group->observe;
-	example->first = group->first;
-	return 1;
-}
-
 static void add_path(struct rocesteer_group *group, const struct portmap_path *path)
 {
 	__u32 p = group->nr_paths++;
@@ -278,14 +261,10 @@ static int new_group(struct steer *s, const struct rocesteer_job *job,
 		     const struct rocesteer_group_key *key, const struct portmap_peer *peer,
 		     struct rocesteer_group *group)
 {
-	struct example example = {};
 	unsigned int p;
-	int ret = steer_group_each(s, key->job, take_example, &example);
 
-	if (ret < 0)
-		return ret;
-	*group = (struct rocesteer_group) { .observe = example.observe };
-	group->first = (job->deal == ROCESTEER_DEAL_PLACE ? example.first : arc4random()) %
+	*group = (struct rocesteer_group) { .observe = job->observe };
+	group->first = (job->deal == ROCESTEER_DEAL_PLACE ? job->place : arc4random()) %
 		       peer->nr_paths;
 	for (p = 0; p < peer->nr_paths; p++)
 		add_path(group, &peer->paths[p]);

@@ -90,7 +90,7 @@ const char *steer_pin_dir(const struct steer *s);
  * @flows: explicit flows, with peers of @map
  * @nr_flows: number of explicit flows
  * @seed: seed of this host, for the path at which the deal starts
- * @place: place of this host under its leaf, for ROCESTEER_DEAL_PLACE
+ * @place: portmap_place() of this host, or its place under a leaf of its slice
  * @dry_run: check only, and change nothing: steer_open() with STEER_READ is enough. Room in the
  *	tables is not checked
  * @replace: set by steer_job_replace()
