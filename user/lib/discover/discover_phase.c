@@ -281,7 +281,6 @@ static void end_paths(struct discovery *run, struct target *t)
 
 static int next_phase(struct discovery *run, struct target *t)
 {
-
 	if (t->peer->local) {
 		portmap_peer_free(t->peer);
 		discover_phase_enter(run, t, DONE);

@@ -105,7 +105,6 @@ static int compare_paths(const void *a, const void *b)
 	return addr_compare(left->via, right->via) ?: portmap_path_compare(left, right);
 }
 
-
 void portmap_order(struct portmap_path *paths, size_t nr)
 {
 	struct portmap_path sorted[ROCESTEER_MAX_PATHS];
