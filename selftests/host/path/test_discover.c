@@ -553,7 +553,8 @@ static bool dead_core(void)
 		struct found found;
 
 		world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 4);
-		world.dead = 0x0afd0001 + (i % 4 << 8) + i / 4 % 4;
+		world.fabric.next_hops = world.aggs.next_hops = i < 25 ? 4 : 2;
+		world.dead = 0x0afd0001 + (i % 2 << 8) + i / 2 % 2;
 		found = search_some("", 40);
 		right += !found.wrong;
 		across += found.across > 0;

@@ -42,8 +42,8 @@ static void ask_vectors(struct hash_learn *learn)
 }
 
 /*
- * A vector without an answer may lead to a router that never answers: another one is added to it.
- * Return: false if there is none.
+ * A vector without an answer may lead to a router that never answers: another one is added to it,
+ * which leads to another router than the base. Return: false if there is none.
  */
 static bool change_vector(struct hash_learn *learn, unsigned int i)
 {
@@ -52,7 +52,8 @@ static bool change_vector(struct hash_learn *learn, unsigned int i)
 	for (k = 0; k < HASH_PORT_BITS; k++) {
 		unsigned int other = (from + k) % HASH_PORT_BITS;
 
-		if (!learn->known[other] || learn->added[other] >= 0)
+		if (!learn->known[other] || learn->added[other] >= 0 ||
+		    !addr_compare(learn->seen[other], learn->model.router[0]))
 			continue;
 		learn->added[i] = other;
 		learn->vector[i] = 1 << i ^ 1 << other;

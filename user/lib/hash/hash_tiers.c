@@ -57,15 +57,16 @@ static __u8 fold_label(const struct basis *within, unsigned int bits, __u8 label
 	return folded;
 }
 
-/* A label whose agg is known, or -1 */
-static int first_known(const struct hash_model *cores, const __u8 agg[HASH_MAX_LABELS][16])
+/* Differences of cores of one agg */
+static void find_within(const struct hash_model *cores, const __u8 agg[HASH_MAX_LABELS][16],
+			struct basis *within)
 {
-	unsigned int label;
+	unsigned int i, k;
 
-	for (label = 0; label < hash_model_size(cores); label++)
-		if (!addr_is_none(agg[label]))
-			return label;
-	return -1;
+	for (i = 1; i < hash_model_size(cores); i++)
+		for (k = 0; !addr_is_none(agg[i]) && k < i; k++)
+			if (!addr_compare(agg[i], agg[k]))
+				add(within->row, &within->nr, i ^ k);
 }
 
 /* Each agg has a label of its own. */
@@ -92,15 +93,10 @@ static bool name_aggs(const struct hash_model *cores, const __u8 agg[HASH_MAX_LA
 bool hash_fold(const struct hash_model *cores, const __u8 agg[HASH_MAX_LABELS][16],
 	       struct hash_model *aggs)
 {
-	int first = first_known(cores, agg);
 	struct basis within = {};
 	unsigned int i;
 
-	if (first < 0)
-		return false;
-	for (i = 0; i < hash_model_size(cores); i++)
-		if (!addr_compare(agg[i], agg[first]))
-			add(within.row, &within.nr, i ^ first);
+	find_within(cores, agg, &within);
 	*aggs = (struct hash_model) { .base = cores->base, .bits = cores->bits - within.nr };
 	if (!aggs->bits || !name_aggs(cores, agg, &within, aggs))
 		return false;
