@@ -140,6 +140,35 @@ spine_of()
 		awk -F . '{ print "spine" ($4 - 2) / 4 }'
 }
 
+is_ready()
+{
+	[[ -e $dir/ready ]]
+}
+
+# The daemon reports its start to systemd's socket.
+daemon_start()
+{
+	rm -f "$dir/notify" "$dir/ready"
+	python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+open(sys.argv[1] + ".bound", "w")
+if s.recv(64) == b"READY=1":
+    open(sys.argv[2], "w")' "$dir/notify" "$dir/ready" &
+	busywait 20000 test -S "$dir/notify" || return
+	NOTIFY_SOCKET=$dir/notify nsenter --net="/run/netns/${prefix}h0" \
+		"$rocesteer" --json daemon "$@" >"$dir/events" &
+	daemon=$!
+	busywait 20000 is_ready
+}
+
+# milliseconds from the test's $start to the last event
+took()
+{
+	jq -s -r 'last.time' "$dir/events" | { read -r t; date -d "$t" +%s%N; } |
+		{ read -r ns; echo "$(((ns - start) / 1000000)) ms"; }
+}
+
 starts()
 {
 	daemon_start "$@" && busywait 20000 used 0 1 2 3 && is_down

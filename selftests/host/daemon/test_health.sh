@@ -9,39 +9,10 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 own_namespaces --net
 . selftests/host/daemon/health.sh
 
-is_ready()
-{
-	[[ -e $dir/ready ]]
-}
-
-# The daemon reports its start to systemd's socket.
-daemon_start()
-{
-	rm -f "$dir/notify" "$dir/ready"
-	python3 -c 'import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-s.bind(sys.argv[1])
-open(sys.argv[1] + ".bound", "w")
-if s.recv(64) == b"READY=1":
-    open(sys.argv[2], "w")' "$dir/notify" "$dir/ready" &
-	busywait 20000 test -S "$dir/notify" || return
-	NOTIFY_SOCKET=$dir/notify nsenter --net="/run/netns/${prefix}h0" \
-		"$rocesteer" --json daemon "$@" >"$dir/events" &
-	daemon=$!
-	busywait 20000 is_ready
-}
-
 # topped STATE PATH: top has shown this state
 topped()
 {
 	jq -s -e "any(.[]; .groups[0].paths[$2].state == \"$1\")" "$dir/top" >/dev/null
-}
-
-# milliseconds from the test's $start to the last event
-took()
-{
-	jq -s -r 'last.time' "$dir/events" | { read -r t; date -d "$t" +%s%N; } |
-		{ read -r ns; echo "$(((ns - start) / 1000000)) ms"; }
 }
 
 # sent_on QPN PATH: print how many packets the flow has sent there
