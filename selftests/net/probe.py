@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which router does a UDP packet to port 4791 expire at?
 
-probe.py SOURCE DESTINATION TTL FIRST_PORT COUNT
+probe.py SOURCE DESTINATION TTL FIRST_PORT COUNT [MILLISECONDS]
 
 Prints a line "source-port router" for each port, "source-port -" without
-an answer within a second. The answer is read from the socket's error queue,
+an answer in that time, by default 10 s. The answer is read from the socket's error queue,
 so that no raw socket and no firewall comes into it.
 """
 
@@ -18,7 +18,7 @@ SO_EE_SIZE = 16  # struct sock_extended_err, before the offender's address
 PAYLOAD = bytes(1000)
 
 
-def router(source, destination, ttl, port):
+def router(source, destination, ttl, port, wait):
     v6 = ipaddress.ip_address(source).version == 6
     family = socket.AF_INET6 if v6 else socket.AF_INET
     level = socket.IPPROTO_IPV6 if v6 else socket.IPPROTO_IP
@@ -32,7 +32,7 @@ def router(source, destination, ttl, port):
         sock.sendto(PAYLOAD, (destination, 4791))
         poll = select.poll()
         poll.register(sock, 0)  # POLLERR is always reported
-        if not poll.poll(10000):
+        if not poll.poll(wait):
             return "-"
         _, ancillary, _, _ = sock.recvmsg(0, 512, socket.MSG_ERRQUEUE)
         for *kind, data in ancillary:
@@ -43,9 +43,10 @@ def router(source, destination, ttl, port):
 
 
 def main():
-    source, destination, ttl, first, count = sys.argv[1:]
+    source, destination, ttl, first, count, *wait = sys.argv[1:]
+    wait = int(wait[0]) if wait else 10000
     for port in range(int(first), int(first) + int(count)):
-        print(port, router(source, destination, int(ttl), port))
+        print(port, router(source, destination, int(ttl), port, wait))
 
 
 main()

@@ -4,7 +4,7 @@
  * what is set here is what Linux takes where fib_multipath_hash_policy is 1.
  *
  * qpn_hash	addresses, UDP source port and destination queue pair number
- * linear_hash	the CRC32 of addresses, ports and protocol, of which Linux takes the highest bits
+ * linear_hash	the CRC32 of addresses, ports and protocol, rotated: Linux takes the highest bits
  * linear_qpn_hash	the same with the destination queue pair number
  * packet_hash	nothing: each packet has a path of its own
  *
@@ -26,13 +26,18 @@
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
 
-/* The seed of the router, so that routers behind each other do not choose alike. */
+/*
+ * Of the router, so that routers behind each other do not choose alike. One linear hash of two
+ * seeds differs by a constant only: routers with the same bits still choose alike.
+ */
+enum { SEED, ROTATION, NR_SETTINGS };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_SETTINGS);
 	__type(key, __u32);
 	__type(value, __u32);
-} qpn_hash_seed SEC(".maps");
+} hash_settings SEC(".maps");
 
 /* The hashed words, the last of which has 24 bits. */
 struct hashed {
@@ -99,13 +104,12 @@ static __always_inline bool load_fields(struct __sk_buff *skb, struct hashed *in
 SEC("tc")
 int qpn_hash(struct __sk_buff *skb)
 {
+	__u32 i, sum, key = SEED, *seed = bpf_map_lookup_elem(&hash_settings, &key);
 	struct hashed in = {};
-	__u32 zero = 0, i, *hash, sum;
 
-	hash = bpf_map_lookup_elem(&qpn_hash_seed, &zero);
-	if (!hash || !load_fields(skb, &in))
+	if (!seed || !load_fields(skb, &in))
 		return TC_ACT_UNSPEC;
-	sum = end(*hash);
+	sum = end(*seed);
 	for (i = 0; i < 8; i++)
 		sum = mix(sum, in.addr[i]);
 	sum = mix(sum, in.sport);
@@ -126,11 +130,13 @@ static __always_inline __u32 crc32(__u32 crc, __u32 word)
 
 static __always_inline int set_linear_hash(struct __sk_buff *skb, bool qpn)
 {
+	__u32 key = SEED, *seed = bpf_map_lookup_elem(&hash_settings, &key);
+	__u32 i, crc, *rotation;
 	struct hashed in = {};
-	__u32 zero = 0, i, *seed, crc;
 
-	seed = bpf_map_lookup_elem(&qpn_hash_seed, &zero);
-	if (!seed || !load_fields(skb, &in))
+	key = ROTATION;
+	rotation = bpf_map_lookup_elem(&hash_settings, &key);
+	if (!seed || !rotation || !load_fields(skb, &in))
 		return TC_ACT_UNSPEC;
 	crc = *seed;
 	for (i = 0; i < 8; i++)
@@ -138,7 +144,8 @@ static __always_inline int set_linear_hash(struct __sk_buff *skb, bool qpn)
 	crc = crc32(crc, in.sport | in.dport << 16);
 	if (qpn)
 		crc = crc32(crc, in.dqpn);
-	bpf_set_hash(skb, crc32(crc, IPPROTO_UDP));
+	crc = crc32(crc, IPPROTO_UDP);
+	bpf_set_hash(skb, crc << (*rotation & 31) | crc >> (-*rotation & 31));
 	return TC_ACT_UNSPEC;
 }
 

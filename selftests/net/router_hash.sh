@@ -61,14 +61,25 @@ router_hash_batch()
 # router_hash_seed NETNS: again, when net.ipv4.fib_multipath_hash_seed is another one
 router_hash_seed()
 {
-	local pin=$router_hash_pins/$1/qpn_hash_seed seed
+	local seed
 
-	[[ -e $pin ]] || return 0
 	seed=$(nsenter --net="/run/netns/$1" sysctl -n \
-		net.ipv4.fib_multipath_hash_seed) &&
-		bpftool map update pinned "$pin" key 0 0 0 0 value \
-			$((seed & 255)) $((seed >> 8 & 255)) $((seed >> 16 & 255)) \
-			$((seed >> 24 & 255))
+		net.ipv4.fib_multipath_hash_seed) && router_hash_set "$1" 0 "$seed"
+}
+
+# router_hash_rotate NETNS BITS: a linear hash is of the CRC rotated to the left
+router_hash_rotate()
+{
+	router_hash_set "$1" 1 "$2"
+}
+
+# router_hash_set NETNS KEY VALUE: an entry of hash_settings, which no other hash has
+router_hash_set()
+{
+	local pin=$router_hash_pins/$1/hash_settings
+
+	[[ ! -e $pin ]] || bpftool map update pinned "$pin" key "$2" 0 0 0 value \
+		$(($3 & 255)) $(($3 >> 8 & 255)) $(($3 >> 16 & 255)) $(($3 >> 24 & 255))
 }
 
 # router_hash_off NETNS: does nothing where it is not on
