@@ -24,7 +24,7 @@ const struct cli_option path_discover_options[] = {
 	[SOURCE] = { "source", "ADDR",
 		     "source address of the flows (default: the kernel's choice)" },
 	[HOP] = { "hop", "N",
-		  "distance of the routers that tell paths apart (default: 2)" },
+		  "distance of the routers that tell paths apart (default: found)" },
 	[PATHS] = { "paths", "S",
 		    "number of paths (default: until another is improbable)" },
 	[PORTS] = { "ports", "MAX",
