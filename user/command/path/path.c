@@ -171,6 +171,14 @@ static const struct cli_verb verbs[] = {
 		.run = show,
 	},
 	{
+		.name = "audit",
+		.operand = "FILE",
+		.help = "Say what port maps show of the fabric, and what is wrong there",
+		.options = path_audit_options,
+		.example = "path audit ports.json",
+		.run = path_audit,
+	},
+	{
 		.name = "export",
 		.operand = "FILE",
 		.help = "Print a port map as settings of other libraries",

@@ -3,6 +3,7 @@
 #ifndef ROCESTEER_CLI_PATH_H
 #define ROCESTEER_CLI_PATH_H
 
+#include "audit/audit.h"
 #include "discover/discover.h"
 #include "portmap/portmap.h"
 #include "../objects.h"
@@ -20,11 +21,13 @@
 
 extern const struct cli_option path_discover_options[];
 extern const struct cli_option path_verify_options[];
+extern const struct cli_option path_audit_options[];
 extern const struct cli_option path_export_options[];
 extern const struct cli_option path_prove_options[];
 
 int path_discover(const struct cli_args *args, struct err *err);
 int path_verify(const struct cli_args *args, struct err *err);
+int path_audit(const struct cli_args *args, struct err *err);
 int path_export(const struct cli_args *args, struct err *err);
 int path_prove(const struct cli_args *args, struct err *err);
 
@@ -51,5 +54,8 @@ int path_doubt_peers(const struct out *out, const struct portmap *map, struct js
 /* Say where ports choose no path, or paths have unequal shares of them. */
 void path_doubt_qpn_hash(const struct out *out, const struct portmap *map);
 void path_doubt_weights(const struct out *out, const struct portmap *map);
+
+/* Say where there may be more cores than ports reach. Return: 0 or -ENOMEM. */
+int path_doubt_cores(const struct out *out, const struct portmap *map);
 
 #endif /* ROCESTEER_CLI_PATH_H */

@@ -81,6 +81,8 @@ static int report(const struct cli_args *args, struct portmap *map, struct err *
 	incomplete = path_doubt_peers(&args->out, map, root);
 	path_doubt_qpn_hash(&args->out, map);
 	path_doubt_weights(&args->out, map);
+	if (!args->value[PATHS])
+		ret = path_doubt_cores(&args->out, map);
 	if (incomplete < 0)
 		ret = incomplete;
 	if (args->value[ACCEPT_INCOMPLETE])

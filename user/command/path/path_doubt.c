@@ -78,9 +78,41 @@ static bool has_dummy(const struct portmap_peer *peer)
 	return is_dummy(peer->leaf);
 }
 
+/*
+ * Fewer paths than expected: a part of each agg's cores, or some others? Return: as
+ * audit_judge_peer().
+ */
+static int judge_cores(const struct portmap *map, const struct portmap_peer *peer)
+{
+	const struct portmap_model *model = portmap_find_model(map, peer->source, peer->hop);
+	bool silent = portmap_peer_is_silent(peer) || portmap_peer_nr_cut(peer);
+	unsigned int label;
+
+	for (label = 0; peer->linear && model && label < hash_model_size(&model->hash); label++)
+		silent |= addr_is_none(model->hash.router[label]);
+	return audit_judge_peer(peer, silent, peer->expected);
+}
+
+static void doubt_missing(const struct out *out, const struct portmap *map,
+			  const struct portmap_peer *peer, const char *name,
+			  struct json_object *reasons)
+{
+	unsigned int found = peer->nr_paths + portmap_peer_nr_cut(peer);
+
+	if (judge_cores(map, peer) == AUDIT_POLARISED)
+		reason(out, reasons, "polarised",
+		       "%s: %u of %u cores are reached: leaves and aggs use the same bits of the hash, see path audit",
+		       name, found, peer->expected);
+	else
+		reason(out, reasons, "missing",
+		       "%s: %u of %u paths are missing, no port reaches them",
+		       name, peer->expected - found, peer->expected);
+}
+
 /* Report why there may be more paths behind routers than were found. */
-static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
-			const char *name, struct json_object *reasons)
+static void doubt_paths(const struct out *out, const struct portmap *map,
+			const struct portmap_peer *peer, const char *name,
+			struct json_object *reasons)
 {
 	unsigned int answered = peer->probed - peer->unanswered;
 	unsigned int found = peer->nr_paths + portmap_peer_nr_cut(peer);
@@ -88,9 +120,7 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 
 	enough = peer->expected || peer->linear ? 0 : discover_bound(found + 1, DISCOVER_ONE_IN);
 	if (found < peer->expected)
-		reason(out, reasons, "missing",
-		       "%s: %u of %u paths are missing, no port reaches them",
-		       name, peer->expected - found, peer->expected);
+		doubt_missing(out, map, peer, name, reasons);
 	if (peer->expected && found > peer->expected)
 		reason(out, reasons, "more",
 		       "%s: %u paths, more than --paths %u", name, found, peer->expected);
@@ -100,7 +130,7 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
 		       name, answered, enough, found);
 	doubt_cut(out, peer, name, reasons);
 	/* Routers limit how often they say that a peer is unreachable. */
-	if (discover_is_silent(peer) && !portmap_peer_nr_cut(peer) &&
+	if (portmap_peer_is_silent(peer) && !portmap_peer_nr_cut(peer) &&
 	    (!peer->expected || found < peer->expected))
 		reason(out, reasons, "silent",
 		       "%s: %u of %u ports got no answer: a router may not answer to expired TTLs, its path is not in the map",
@@ -131,14 +161,14 @@ static void doubt_paths(const struct out *out, const struct portmap_peer *peer,
  * Why there may be more than was found of a peer: a word for programs and a line for
  * people. Return: number of reasons.
  */
-static size_t doubt(const struct out *out, const struct portmap_peer *peer,
-		    bool answers, struct json_object *reasons)
+static size_t doubt(const struct out *out, const struct portmap *map,
+		    const struct portmap_peer *peer, bool answers, struct json_object *reasons)
 {
 	char name[ADDR_STRLEN];
 
 	addr_format(peer->addr, name);
 	if (!peer->local)
-		doubt_paths(out, peer, name, reasons);
+		doubt_paths(out, map, peer, name, reasons);
 	if (peer->near)
 		reason(out, reasons, "near",
 		       "%s: it is no further away than --hop: it is under our own leaf, or --hop is too large",
@@ -167,7 +197,7 @@ int path_doubt_peers(const struct out *out, const struct portmap *map, struct js
 		if (peer->nr_paths + portmap_peer_nr_cut(peer) < peer->expected)
 			out_uint(obj, "missing",
 				 peer->expected - peer->nr_paths - portmap_peer_nr_cut(peer));
-		if (doubt(out, peer, answers[i], out_array(obj, "reasons")))
+		if (doubt(out, map, peer, answers[i], out_array(obj, "reasons")))
 			incomplete++;
 		else
 			json_object_object_del(obj, "reasons");
@@ -225,4 +255,17 @@ void path_doubt_weights(const struct out *out, const struct portmap *map)
 			 addr_format(peer->addr, name), least,
 			 (double)paths[least].nr_ports / paths[most].nr_ports, most);
 	}
+}
+
+int path_doubt_cores(const struct out *out, const struct portmap *map)
+{
+	struct audit_site site;
+	int ret = audit_read(&site, map);
+
+	if (!ret && audit_judge(&site.sight, (struct audit_known) {}) == AUDIT_FEWER)
+		out_note(out,
+			 "%zu aggs lead to %u cores each, and there may be more, see path audit.",
+			 site.sight.aggs.nr, audit_per_agg(&site.sight));
+	audit_free(&site);
+	return ret;
 }

@@ -28,7 +28,7 @@ static enum kind known_kind(const struct class *c, const __u8 addr[16])
 			continue;
 		if (peer->leaf_hop == CORE_HOP && !addr_compare(peer->leaf, addr))
 			return IS_LEAF;
-		if (discover_has_tiers(peer) && peer->hop == CORE_HOP &&
+		if (portmap_peer_has_tiers(peer) && peer->hop == CORE_HOP &&
 		    portmap_peer_find_path(peer, addr, NULL) < ROCESTEER_MAX_PATHS)
 			return IS_CORE;
 	}

@@ -66,7 +66,7 @@ static int learn(struct class *c, struct pupil *teacher)
 	teacher->taught = true;
 	teacher->probed = l->asked + 1;
 	hash_address_add(&c->address, teacher->t->peer->addr, 0);
-	if (ret || l->verdict != HASH_LINEAR || !discover_has_tiers(teacher->t->peer))
+	if (ret || l->verdict != HASH_LINEAR || !portmap_peer_has_tiers(teacher->t->peer))
 		return ret;
 	return class_learn_tiers(c, teacher);
 }

@@ -93,7 +93,7 @@ static bool wants_more(struct discovery *run, struct target *t, const struct por
 	const struct discover *d = run->discover;
 
 	if (d->enough || t->paths || found->nr_paths < 2 || portmap_peer_nr_cut(t->peer) ||
-	    discover_is_silent(t->peer))
+	    portmap_peer_is_silent(t->peer))
 		return false;
 	if (!t->leader)
 		t->leader = find_leader(run, t);

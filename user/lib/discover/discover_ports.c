@@ -27,12 +27,6 @@ unsigned int discover_bound(unsigned int paths, double one_in)
 	return n;
 }
 
-/* Less than a quarter of what a silent path would have is loss. */
-bool discover_is_silent(const struct portmap_peer *peer)
-{
-	return 4ull * peer->unanswered * (peer->nr_paths + 1) > peer->probed;
-}
-
 /* Skip through the ports: a hash may use some bits only, which should change early. */
 __u16 discover_port(unsigned int i)
 {

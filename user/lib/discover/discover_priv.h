@@ -90,12 +90,6 @@ struct discovery {
  */
 int discover_learn(struct discovery *run);
 
-/* Is the peer in another pod, behind cores? */
-static inline bool discover_has_tiers(const struct portmap_peer *peer)
-{
-	return peer->leaf_hop > peer->hop + 1;
-}
-
 /* Paths by a core go by an agg. Return: 0 or -ENOMEM. */
 int discover_via_note(struct discovery *run, const __u8 source[16], const __u8 core[16],
 		      const __u8 agg[16]);

@@ -81,9 +81,6 @@ int discover_run(const struct discover *discover, struct portmap *map, struct er
  */
 unsigned int discover_bound(unsigned int paths, double one_in);
 
-/* Are so many ports without an answer that a path may be silent? */
-bool discover_is_silent(const struct portmap_peer *peer);
-
 /**
  * discover_port() - the walk through the source ports
  * @i: 0..PORTMAP_MAX_PORTS - 1

@@ -129,7 +129,7 @@ static int take_ports(struct discovery *run)
 	for (i = 0; i < run->map->nr_peers; i++) {
 		const struct portmap_peer *peer = &run->map->peers[i];
 
-		for (p = 0; discover_has_tiers(peer) && p < peer->nr_paths; p++) {
+		for (p = 0; portmap_peer_has_tiers(peer) && p < peer->nr_paths; p++) {
 			struct via *via = get_via(run, peer->source, peer->paths[p].router);
 
 			if (!via)
@@ -149,7 +149,7 @@ static void put_vias(struct discovery *run)
 	for (i = 0; i < run->map->nr_peers; i++) {
 		struct portmap_peer *peer = &run->map->peers[i];
 
-		for (p = 0; discover_has_tiers(peer) && p < peer->nr_paths; p++) {
+		for (p = 0; portmap_peer_has_tiers(peer) && p < peer->nr_paths; p++) {
 			struct portmap_path *path = &peer->paths[p];
 
 			memcpy(path->via, get_via(run, peer->source, path->router)->agg, 16);

@@ -101,6 +101,21 @@ static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
 	return peer->cut ? peer->cut->nr_paths : 0;
 }
 
+/* Is the peer in another pod, behind cores? */
+static inline bool portmap_peer_has_tiers(const struct portmap_peer *peer)
+{
+	return peer->leaf_hop > peer->hop + 1;
+}
+
+/*
+ * Are so many ports without an answer that a path may be silent? Less than a quarter of what a
+ * silent path would have is loss.
+ */
+static inline bool portmap_peer_is_silent(const struct portmap_peer *peer)
+{
+	return 4ull * peer->unanswered * (peer->nr_paths + 1) > peer->probed;
+}
+
 /**
  * struct portmap - a port map
  * @generation: counts the versions of a file, from 1
