@@ -13,9 +13,9 @@ usage_all()
 	usage "no object is given" &&
 	usage "unknown object nonsense" nonsense &&
 	usage "unknown option --nonsense" --nonsense &&
-	usage "no verb is given: path has discover, verify, prove, show, export" path &&
-	usage "no verb is given: path has discover, verify, prove, show, export" path --peer x &&
-	usage "unknown verb nonsense: path has discover, verify, prove, show, export" path nonsense &&
+	usage "no verb is given: path has discover, verify, prove, show, audit, export" path &&
+	usage "no verb is given: path has discover, verify, prove, show, audit, export" path --peer x &&
+	usage "unknown verb nonsense: path has discover, verify, prove, show, audit, export" path nonsense &&
 	usage "unknown verb sho: plan has none" plan sho &&
 	usage "unknown option --nonsense" plan --nonsense &&
 	usage "--flows needs an argument" plan --flows &&
@@ -47,7 +47,7 @@ usage_all()
 	usage "--all takes no argument" job unload --all=1 &&
 	usage "unknown option --al=1" job unload --al=1 &&
 	usage "unknown object nonsense" help nonsense &&
-	usage "unknown verb nonsense: path has discover, verify, prove, show, export" \
+	usage "unknown verb nonsense: path has discover, verify, prove, show, audit, export" \
 		help path nonsense &&
 	usage "unexpected argument b" path show a b
 }
