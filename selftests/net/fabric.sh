@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A leaf-spine fabric of Linux ECMP routers, with soft-RoCE hosts below.
+# A fabric of Linux ECMP routers, with soft-RoCE hosts below.
 #
 #	 spine0      spine1     ..	routers, each a network namespace
 #	   |  \      /  |
@@ -12,27 +12,24 @@
 #	host0 host1  ..  hostN-1	namespaces from Linux 7.1 on; before,
 #					rxe works in the initial one only
 #
-# leaf l     10.255.0.l+1 on lo; spine<s> to the spines, br0 10.1.l.254/24
-# spine s    10.255.1.s+1 on lo; leaf<l> to the leaves
+# leaf l     br0 10.1.l.254/24
 # host i     10.1.l.h+1 and fd00:1:l::h+1 with i = l * hosts + h; eth0 in
 #            namespace host<i>, or eth<i> in the initial one; rxe<i>
 #
-# Links between routers have no addresses: routes name the neighbour's loopback address with
-# onlink, and have the router's own as their source, so ICMP errors name the router.
-# Neighbours are permanent, so no packet waits for one. Starting a process is slow under TCG,
-# so work is done in batches, one process per namespace.
+# With --pods it is a fat tree of leaves, aggs and cores. tiers.sh has the links between routers,
+# their addresses and their routes. Starting a process is slow under TCG, so work is done in
+# batches, one process per namespace.
 #
 # With --links N there are N links between a leaf and a spine; further ones are spine<s>-<k>
 # and leaf<l>-<k>. Then each link has an address at both ends, 10.<100+k>.l.2s+1 at the leaf
 # and 10.<100+k>.l.2s+2 at the spine, and routers send IPv4 ICMP errors from the address of
 # the interface at which a packet arrived.
 #
-# The usage is below. A script that sources this file has the functions of fabric_hosts.sh, too.
+# The usage is below. A script that sources this file has the functions of fabric_hosts.sh and
+# tiers.sh, too.
 
 fabric_state=/run/fabric
-fabric_mtu=4200
-links=1
-suffixes=('')	# what the names of the links between two routers end with
+prefix=''	# of namespaces
 
 fabric_usage()
 {
@@ -40,6 +37,8 @@ fabric_usage()
 	usage: fabric.sh up [--leaves N] [--spines N] [--hosts PER_LEAF]
 	                    [--rate RATE] [--host-rate RATE] [--seed N]
 	                    [--links N]  between a leaf and a spine
+	                    [--pods N --aggs PER_POD --cores PER_AGG]
+	                                 instead of spines; --leaves is per pod
 	       fabric.sh down
 	       fabric.sh seed N         other hash seeds on every router
 	       fabric.sh qpn-hash on|off     routers hash the destination queue pair, too
@@ -47,6 +46,7 @@ fabric_usage()
 	       fabric.sh packet-hash on|off  each packet of RoCE has a path of its own
 	       fabric.sh cut|join LEAF SPINE    from cut on their links lose all packets
 	       fabric.sh rate LEAF SPINE [RATE]  of their links, by default as the others
+	                                LEAF SPINE may be names, as agg1 core2
 	       fabric.sh links --json   bytes sent on every link between routers
 	       fabric.sh hosts --json
 	E
@@ -60,12 +60,12 @@ fabric_die()
 
 fabric_save()
 {
-	declare -p leaves spines hosts links suffixes link_rate host_rate |
-		sed 's/^declare -/declare -g -/' >"$fabric_state"
+	declare -p leaves spines hosts links suffixes link_rate host_rate pods aggs cores \
+		tier_names | sed 's/^declare -/declare -g -/' >"$fabric_state"
 }
 
 # Set leaves, spines, hosts (per leaf), links (between a leaf and a spine), suffixes,
-# link_rate and host_rate of the fabric that is up.
+# link_rate, host_rate, pods, aggs, cores and tier_names of the fabric that is up.
 fabric_load()
 {
 	[[ -e $fabric_state ]] || fabric_die "no fabric is up"
@@ -81,21 +81,6 @@ netns_exec()
 	shift
 
 	nsenter --net="/run/netns/$netns" "$@"
-}
-
-# link_mac KIND A B VARIABLE [LINK]: the MAC address of a link between leaf and spine, or of a
-# host's port
-link_mac()
-{
-	local kind=$1 k=${5:-0}
-
-	case $kind in
-	host)	kind=1 ;;
-	bridge)	kind=2 ;;
-	leaf)	kind=3 ;;
-	spine)	kind=4 ;;
-	esac
-	printf -v "$4" '02:00:00:%02x:%02x:%02x' $((kind + 16 * k)) "$2" "$3"
 }
 
 # router_seed SEED ROUTER: the seed of a router, counting leaves first; never 0, which means
@@ -123,106 +108,41 @@ router_sysctl()
 }
 
 # All links, made from the initial namespace.
-links_batch()
+fabric_links_batch()
 {
-	local l s k h a b
+	local i
 
-	for ((l = 0; l < leaves; l++)); do
-		for ((s = 0; s < spines; s++)); do
-			for ((k = 0; k < links; k++)); do
-				link_mac leaf "$l" $s a $k
-				link_mac spine "$l" $s b $k
-				echo "link add spine$s${suffixes[k]} netns leaf$l" \
-					"mtu $fabric_mtu address $a" \
-					"type veth peer name leaf$l${suffixes[k]}" \
-					"netns spine$s mtu $fabric_mtu address $b"
-			done
-		done
-		link_mac bridge "$l" 0 a
-		echo "link add br0 netns leaf$l mtu $fabric_mtu address $a type bridge"
-		for ((h = 0; h < hosts; h++)); do
-			host_link $((l * hosts + h))
-		done
+	links_batch
+	bridges_batch
+	for ((i = 0; i < leaves * hosts; i++)); do
+		host_link $i
 	done
 }
 
-# link_address DEVICE LINK LEAF SPINE END: 1 is at the leaf, 2 at the spine
-link_address()
+# ports_batch LEAF: the links to its hosts
+ports_batch()
 {
-	((links == 1)) ||
-		echo "addr add 10.$((100 + $2)).$3.$((2 * $4 + $5))/32 dev $1"
-}
+	local h i mac
 
-leaf_batch()
-{
-	local l=$1 o s k h a i dev self=10.255.0.$(($1 + 1)) self6 prefix6 paths paths6
-
-	printf -v self6 'fd00:255:0::%x' $((l + 1))
-	cat <<-E
-	link set lo up
-	addr add $self/32 dev lo
-	addr add $self6/128 dev lo nodad
-	link set br0 up
-	addr add 10.1.$l.254/24 dev br0 noprefixroute
-	route add 10.1.$l.0/24 dev br0 src $self
-	E
-	printf -v prefix6 'fd00:1:%x::' "$l"
-	echo "addr add ${prefix6}fffe/64 dev br0 noprefixroute nodad"
-	echo "route add $prefix6/64 dev br0 src $self6"
 	for ((h = 0; h < hosts; h++)); do
-		i=$((l * hosts + h))
-		link_mac host "$l" $h a
+		i=$(($1 * hosts + h))
+		link_mac host "$1" $h mac
 		echo "link set host$i master br0 up"
-		echo "neigh add $(host_ip $i) lladdr $a dev br0"
-		echo "neigh add $(host_ip6 $i) lladdr $a dev br0"
-	done
-
-	for ((s = 0; s < spines; s++)); do
-		for ((k = 0; k < links; k++)); do
-			dev=spine$s${suffixes[k]}
-			link_mac spine "$l" $s a $k
-			link_address "$dev" $k "$l" $s 1
-			echo "link set $dev up"
-			echo "neigh add 10.255.1.$((s + 1)) lladdr $a dev $dev"
-			echo "neigh add fe80::1:$((s + 1)) lladdr $a dev $dev"
-			paths+=" nexthop via 10.255.1.$((s + 1)) dev $dev onlink"
-			paths6+=" nexthop via fe80::1:$((s + 1)) dev $dev"
-		done
-	done
-	for ((o = 0; o < leaves; o++)); do
-		((o != l)) || continue
-		printf -v prefix6 'fd00:1:%x::' $o
-		echo "route add 10.1.$o.0/24 src $self$paths"
-		echo "route add $prefix6/64 src $self6$paths6"
+		echo "neigh add $(host_ip $i) lladdr $mac dev br0"
+		echo "neigh add $(host_ip6 $i) lladdr $mac dev br0"
 	done
 }
 
-spine_batch()
+# router_up ROUTER
+router_up()
 {
-	local s=$1 l k a dev self=10.255.1.$(($1 + 1)) self6 prefix6 paths paths6
-
-	printf -v self6 'fd00:255:1::%x' $((s + 1))
-	cat <<-E
-	link set lo up
-	addr add $self/32 dev lo
-	addr add $self6/128 dev lo nodad
-	E
-	for ((l = 0; l < leaves; l++)); do
-		printf -v prefix6 'fd00:1:%x::' "$l"
-		paths='' paths6=''
-		for ((k = 0; k < links; k++)); do
-			dev=leaf$l${suffixes[k]}
-			link_mac leaf "$l" "$s" a $k
-			link_address "$dev" $k "$l" "$s" 2
-			echo "link set $dev up"
-			echo "neigh add 10.255.0.$((l + 1)) lladdr $a dev $dev"
-			echo "neigh add fe80::$((l + 1)) lladdr $a dev $dev"
-			paths+=" nexthop via 10.255.0.$((l + 1)) dev $dev onlink"
-			paths6+=" nexthop via fe80::$((l + 1)) dev $dev"
-		done
-		echo "route add 10.1.$l.0/24 src $self$paths"
-		echo "route add $prefix6/64 src $self6$paths6"
-	done
+	{
+		router_batch "$1"
+		if [[ $1 == leaf* ]]; then
+			bridge_batch "${1#leaf}"
+			ports_batch "${1#leaf}"
+		fi
+	} | ip -n "$1" -batch -
 }
 
 # tbf_batch RATE DEVICE...: the limit holds what queue pairs have in flight. IPv4 packets
@@ -257,65 +177,39 @@ mark_batch()
 	done
 }
 
-# links_up ROUTER DEVICE...
-links_up()
+# devices ROUTER: of its links to other routers
+devices()
 {
-	local netns=$1
-	shift
+	local tier n below above m suffix
 
-	{
-		tbf_batch "$link_rate" "$@"
-		mark_batch "$link_rate" "$@"
-	} | tc -n "$netns" -batch -
-}
-
-routers()
-{
-	local n
-
-	for ((n = 0; n < leaves; n++)); do
-		echo "leaf$n"
-	done
-	for ((n = 0; n < spines; n++)); do
-		echo "spine$n"
-	done
-}
-
-# all_links PREFIX NUMBER...: devices of a router to these others
-all_links()
-{
-	local prefix=$1 n suffix
-	shift
-
-	for n; do
-		for suffix in "${suffixes[@]}"; do
-			echo "$prefix$n$suffix"
+	router_of "$1"
+	for suffix in "${suffixes[@]}"; do
+		for m in "${below[@]}"; do
+			echo "${tier_names[tier - 1]}$m$suffix"
+		done
+		for m in "${above[@]}"; do
+			echo "${tier_names[tier + 1]}$m$suffix"
 		done
 	done
 }
 
-routers_up()
+# rates_up ROUTER: of its links to other routers
+rates_up()
 {
-	local n devices
+	local list
 
-	devices=$(all_links spine "${spine_list[@]}")
-	for ((n = 0; n < leaves; n++)); do
-		leaf_batch $n | ip -n "leaf$n" -batch -
-		# shellcheck disable=SC2086 # a list
-		links_up "leaf$n" $devices
-	done
-	devices=$(all_links leaf "${leaf_list[@]}")
-	for ((n = 0; n < spines; n++)); do
-		spine_batch $n | ip -n "spine$n" -batch -
-		# shellcheck disable=SC2086
-		links_up "spine$n" $devices
-	done
+	mapfile -t list < <(devices "$1")
+	{
+		tbf_batch "$link_rate" "${list[@]}"
+		mark_batch "$link_rate" "${list[@]}"
+	} | tc -n "$1" -batch -
 }
 
 fabric_up()
 {
 	local leaves=4 spines=4 hosts=2 link_rate=16mbit host_rate='' seed=1
-	local links=1 suffixes=('') i n netns leaf_list spine_list cpus
+	local links=1 suffixes=('') pods='' aggs=2 cores=2 tier_names=(leaf agg core)
+	local i n netns cpus
 
 	while (($#)); do
 		(($# > 1)) || fabric_die "$1 needs a value"
@@ -327,13 +221,24 @@ fabric_up()
 		--host-rate)	host_rate=$2 ;;
 		--seed)		seed=$2 ;;
 		--links)	links=$2 ;;
+		--pods)		pods=$2 ;;
+		--aggs)		aggs=$2 ;;
+		--cores)	cores=$2 ;;
 		*)		fabric_die "unknown option $1" ;;
 		esac
 		shift 2
 	done
-	for n in "$leaves" "$spines" "$hosts" "$links"; do
+	for n in "$leaves" "$spines" "$hosts" "$links" "${pods:-1}" "$aggs" "$cores"; do
 		[[ $n =~ ^[1-9][0-9]?$ ]] || fabric_die "$n is not within 1..99"
 	done
+	if [[ $pods ]]; then
+		leaves=$((pods * leaves)) spines=0
+		((links == 1)) || fabric_die "--links is for spines"
+		((leaves < 100 && pods * aggs < 100 && aggs * cores < 100)) ||
+			fabric_die "more than 99 routers in a tier"
+	else
+		tiers_of_spines "$spines"
+	fi
 	((links < 10)) || fabric_die "more than 9 links"
 	for ((n = 1; n < links; n++)); do
 		suffixes+=("-$n")
@@ -348,8 +253,6 @@ fabric_up()
 	trap 'fabric_down >/dev/null 2>&1' EXIT
 
 	cpus=$(cpu_mask)
-	mapfile -t leaf_list < <(seq 0 $((leaves - 1)))
-	mapfile -t spine_list < <(seq 0 $((spines - 1)))
 	{
 		routers
 		host_namespaces
@@ -363,8 +266,11 @@ fabric_up()
 		host_sysctl | netns_exec "$netns" sysctl -q -p -
 	done
 	fabric_has_host_netns || sysctl -q -w "net.core.rps_default_mask=$cpus"
-	links_batch | ip -batch -
-	routers_up
+	fabric_links_batch | ip -batch -
+	for netns in $(routers); do
+		router_up "$netns"
+		rates_up "$netns"
+	done
 	if fabric_has_host_netns; then
 		for ((i = 0; i < leaves * hosts; i++)); do
 			namespaced_host_up $i
@@ -422,28 +328,42 @@ fabric_seed()
 	done
 }
 
-# fabric_hash qpn_hash|packet_hash on|off: of RoCE packets, on all routers
+# fabric_hash qpn_hash|linear_hash|packet_hash on|off: of RoCE packets, on all routers. Aggs
+# take other bits of a linear hash than leaves: by the same bits most cores would get nothing.
 fabric_hash()
 {
+	local router
+
 	[[ ${2:-} =~ ^(on|off)$ ]] || fabric_die "on, or off?"
 	fabric_load
 	modprobe -a cls_bpf sch_ingress
 	# shellcheck disable=SC2046 # words
 	router_hash_all "$2" "$1" "$fabric_dir/../../build/guest/bpf/qpn_hash.bpf.o" \
 		$(routers) || fabric_die "a router has no $1"
+	((!cores)) || for router in $(routers 1); do
+		router_hash_rotate "$router" 8
+	done
+}
+
+# pair_of LEAF SPINE: set $a and $b to the names of these, or of two routers that are named
+pair_of()
+{
+	a=$1 b=$2
+	[[ $1 == [a-z]* ]] || a=leaf$1 b=spine$2
 }
 
 # fabric_cut add|del LEAF SPINE: the far ends of their links, on both sides, drop all packets.
 # The links keep their carrier, and routers still choose them.
 fabric_cut()
 {
-	local family k
+	local family k a b
 
 	fabric_load
+	pair_of "$2" "$3"
 	for family in 4 6; do
 		for k in "${suffixes[@]}"; do
-			ip -$family -n "leaf$2" rule "$1" pref 1 iif "spine$3$k" blackhole
-			ip -$family -n "spine$3" rule "$1" pref 1 iif "leaf$2$k" blackhole
+			ip -$family -n "$a" rule "$1" pref 1 iif "$b$k" blackhole
+			ip -$family -n "$b" rule "$1" pref 1 iif "$a$k" blackhole
 		done
 	done
 }
@@ -451,21 +371,24 @@ fabric_cut()
 # fabric_link_rate LEAF SPINE [RATE]: of both directions
 fabric_link_rate()
 {
-	local tbf k
+	local tbf k a b
 
 	fabric_load
+	pair_of "$1" "$2"
 	tbf="root handle 1: tbf rate ${3:-$link_rate} burst 20k limit 8m"
 	for k in "${suffixes[@]}"; do
 		# shellcheck disable=SC2086 # words
-		tc -n "leaf$1" qdisc change dev "spine$2$k" $tbf
+		tc -n "$a" qdisc change dev "$b$k" $tbf
 		# shellcheck disable=SC2086
-		tc -n "spine$2" qdisc change dev "leaf$1$k" $tbf
+		tc -n "$b" qdisc change dev "$a$k" $tbf
 	done
 }
 
 # {"uplinks":[[bytes to each spine] of each leaf],
 #  "downlinks":[[bytes to each leaf] of each spine]}
-# With --links there is a list of bytes for each pair.
+# With --links there is a list of bytes for each pair. With pods:
+# {"leaf_agg":[[bytes to each agg] of each leaf], "agg_core":..,
+#  "core_agg":[[bytes to the agg of each pod] of each core], "agg_leaf":..}
 fabric_links()
 {
 	local netns
@@ -473,28 +396,35 @@ fabric_links()
 	fabric_load
 	for netns in $(routers); do
 		ip -n "$netns" -s -j link show type veth
-	done | jq -c -s --argjson leaves "$leaves" --argjson links "$links" '
+	done | jq -c -s --argjson leaves "$leaves" --argjson links "$links" \
+		--argjson aggs $((pods * aggs)) --argjson cores "$cores" '
 		def sent(to): map(select(.ifname | test("^" + to + "[0-9]+(-[0-9])?$")))
 			| sort_by(.ifname[(to | length):] | split("-") | map(tonumber))
 			| map(.stats64.tx.bytes)
 			| if $links == 1 then .
 			  else [range(0; length; $links) as $i | .[$i:$i + $links]] end;
-		{uplinks: .[:$leaves] | map(sent("spine")),
-		 downlinks: .[$leaves:] | map(sent("leaf"))}'
+		.[:$leaves] as $low | .[$leaves:$leaves + $aggs] as $mid | .[$leaves + $aggs:] as $top |
+		if $cores == 0 then
+			{uplinks: $low | map(sent("spine")), downlinks: $mid | map(sent("leaf"))}
+		else
+			{leaf_agg: $low | map(sent("agg")), agg_core: $mid | map(sent("core")),
+			 core_agg: $top | map(sent("agg")), agg_leaf: $mid | map(sent("leaf"))}
+		end'
 }
 
 fabric_hosts()
 {
-	local i comma=''
+	local i comma='' pod=''
 
 	fabric_load
 	printf '['
 	for ((i = 0; i < leaves * hosts; i++)); do
 		printf '%s{"host":%d,"name":"host%d","netns":"%s","netdev":"%s",' \
 			"$comma" $i $i "$(host_netns $i)" "$(host_dev $i)"
-		printf '"rdma":"%s","ipv4":"%s","ipv6":"%s","leaf":%d}' \
+		((!cores)) || pod=",\"pod\":$(($(host_leaf $i) * pods / leaves))"
+		printf '"rdma":"%s","ipv4":"%s","ipv6":"%s","leaf":%d%s}' \
 			"$(host_rdma $i)" "$(host_ip $i)" "$(host_ip6 $i)" \
-			"$(host_leaf $i)"
+			"$(host_leaf $i)" "$pod"
 		comma=,
 	done
 	echo ']'
@@ -526,6 +456,8 @@ fabric_dir=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
 . "$fabric_dir/../lib.sh"
 # shellcheck source=selftests/net/router_hash.sh
 . "$fabric_dir/router_hash.sh"
+# shellcheck source=selftests/net/tiers.sh
+. "$fabric_dir/tiers.sh"
 # shellcheck source=selftests/net/fabric_hosts.sh
 . "$fabric_dir/fabric_hosts.sh"
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sender of a frame within the fabric: link_mac of fabric.sh gives every device
+ * The sender of a frame within the fabric: link_mac of tiers.sh gives every device
  * an address 02:00:00:kind:leaf:index, so that one program, attached anywhere,
  * knows which link a frame came by.
  */

@@ -207,7 +207,18 @@ router_batch()
 	done
 }
 
-# bridge_batch LEAF: br0 of its hosts, which is there
+# bridges_batch: br0 of each leaf, for its hosts
+bridges_batch()
+{
+	local l mac
+
+	for ((l = 0; l < leaves; l++)); do
+		link_mac bridge $l 0 mac
+		echo "link add br0 netns ${prefix}leaf$l mtu $fabric_mtu address $mac type bridge"
+	done
+}
+
+# bridge_batch LEAF: its br0, which is there
 bridge_batch()
 {
 	local l=$1 self self6 near6 prefix6

@@ -125,7 +125,7 @@ spine_link_down()
 
 	ip -n spine0 link set leaf1 down && switch=spine0 group_is '.poison == "device"' ||
 		status=1
-	spine_batch 0 | grep -w leaf1 | ip -n spine0 -batch - || status=1
+	router_batch spine0 | grep -w leaf1 | ip -n spine0 -batch - || status=1
 	return "$status"
 }
 

@@ -49,17 +49,6 @@ pods_host()
 	} | ip -n "${prefix}leaf$l" -batch -
 }
 
-# pods_bridges: one for each leaf
-pods_bridges()
-{
-	local l mac
-
-	for ((l = 0; l < leaves; l++)); do
-		link_mac bridge $l 0 mac
-		echo "link add br0 netns ${prefix}leaf$l mtu $fabric_mtu address $mac type bridge"
-	done
-}
-
 # pods_make K HOST:LEAF[:COUNT]...: a fat tree, each of whose hosts has COUNT addresses, by
 # default one. Linux hashes.
 pods_make()
@@ -76,7 +65,7 @@ pods_make()
 	done
 	{
 		links_batch
-		pods_bridges
+		bridges_batch
 	} | ip -batch - || return
 	for router in $(routers); do
 		{

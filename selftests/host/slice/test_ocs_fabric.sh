@@ -23,6 +23,7 @@ fabric_has_host_netns()
 
 . selftests/host/slice/slices.sh
 leaves=4 spines=2 hosts=1 link_rate='' seed=1
+tiers_of_spines $spines
 cpus=$(cpu_mask)
 
 destroy()
@@ -50,13 +51,12 @@ up()
 	for netns in $(host_namespaces); do
 		host_sysctl | netns_exec "$netns" sysctl -q -e -p - || return
 	done
-	links_batch | ip -batch - || return
-	for ((n = 0; n < leaves; n++)); do
-		leaf_batch "$n" | ip -n "leaf$n" -batch - || return
-		host_batch "$n" | ip -n "host$n" -batch - || return
+	fabric_links_batch | ip -batch - || return
+	for netns in $(routers); do
+		router_up "$netns" || return
 	done
-	for ((n = 0; n < spines; n++)); do
-		spine_batch "$n" | ip -n "spine$n" -batch - || return
+	for ((n = 0; n < leaves; n++)); do
+		host_batch "$n" | ip -n "host$n" -batch - || return
 	done
 	answers 0 1 && answers 2 3
 }
