@@ -112,8 +112,11 @@ none_named()
 	local i
 
 	for ((i = 1; i <= runs; i++)); do
-		seeded "$1" $((i * 77)) && maps && clean && clean --cores 4 && has cores false &&
-			clean --hosts "$dir/h2.json" || { jq -c . "$dir/audit.json"; return 1; }
+		if ! seeded "$1" $((i * 77)) || ! maps || ! clean || ! clean --cores 4 ||
+			! has cores false || ! clean --hosts "$dir/h2.json"; then
+			jq -c . "$dir/audit.json"
+			return 1
+		fi
 	done
 	echo "none of $runs fabrics is named"
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The search for the paths to 10,000 peers, over models of switches, in two tiers and in three: how many ports it asks, how
- * much CPU it takes, and whether the map is right. Routes and probes are fakes.
+ * The search for the paths to 10,000 peers, over models of switches, in two tiers and in three: how
+ * many ports it asks, how much CPU it takes, and whether the map is right. Routes and probes are
+ * fakes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -507,7 +508,7 @@ static bool learning(void)
 			if (found.learn > most)
 				most = found.learn;
 			if (i == 19)
-				printf("# %u aggs of %u cores: at most %u probes to learn, %lu for 40 peers\n",
+				printf("# %u aggs of %u cores: %u probes to learn, %lu for 40 peers\n",
 				       k, k, most, found.asked + found.leaves);
 		}
 	return true;
@@ -553,7 +554,8 @@ static bool dead_core(void)
 		struct found found;
 
 		world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 4);
-		world.fabric.next_hops = world.aggs.next_hops = i < 25 ? 4 : 2;
+		world.fabric.next_hops = i < 25 ? 4 : 2;
+		world.aggs.next_hops = world.fabric.next_hops;
 		world.dead = 0x0afd0001 + (i % 2 << 8) + i / 2 % 2;
 		found = search_some("", 40);
 		right += !found.wrong;

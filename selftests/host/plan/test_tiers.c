@@ -188,7 +188,7 @@ static unsigned int home(unsigned int place, unsigned int nr)
 	return plan_least_loaded(load, weight, nr, place % nr);
 }
 
-static void transmit(struct model *m, enum dealing dealing, unsigned int from, unsigned int to,
+static void transmit(struct model *m, enum dealing how, unsigned int from, unsigned int to,
 		     double flow)
 {
 	const struct tree *tree = m->tree;
@@ -199,9 +199,9 @@ static void transmit(struct model *m, enum dealing dealing, unsigned int from, u
 
 	if (from / tree->hosts == to / tree->hosts)
 		return;
-	if (dealing == ECMP) {
+	if (how == ECMP) {
 		add(m, from, to, random_below(tree->aggs * tree->cores), flow);
-	} else if (dealing == PLACE) {
+	} else if (how == PLACE) {
 		p = home(place, nr);
 		add(m, from, to, inside ? p : paths[p], flow);
 	} else {
@@ -239,7 +239,7 @@ static void measure(const struct model *m, struct result *r)
 	}
 }
 
-static void permute(struct model *m, enum dealing dealing)
+static void permute(struct model *m, enum dealing how)
 {
 	unsigned int n = hosts_of(m->tree), i, j, x;
 	unsigned int *to = calloc(n, sizeof(*to));
@@ -251,12 +251,12 @@ static void permute(struct model *m, enum dealing dealing)
 		to[j] = x;
 	}
 	for (i = 0; i < n; i++)
-		transmit(m, dealing, i, to[i], 1);
+		transmit(m, how, i, to[i], 1);
 	free(to);
 }
 
 /* One round; @step: of shifts and xor */
-static void round_of(struct model *m, enum dealing dealing, enum pattern pattern,
+static void round_of(struct model *m, enum dealing how, enum pattern pattern,
 		     unsigned int step, struct result *r)
 {
 	unsigned int n = hosts_of(m->tree), i, j;
@@ -265,24 +265,24 @@ static void round_of(struct model *m, enum dealing dealing, enum pattern pattern
 	for (class = 0; class < CLASSES; class++)
 		memset(m->load[class], 0, links_of(m->tree, class) * sizeof(double));
 	if (pattern == PERMUTATION)
-		permute(m, dealing);
+		permute(m, how);
 	for (i = 0; pattern == SHIFT && i < n; i++)
-		transmit(m, dealing, i, (i + step) % n, 1);
+		transmit(m, how, i, (i + step) % n, 1);
 	for (i = 0; pattern == XOR && i < n; i++)
-		transmit(m, dealing, i, i ^ step, 1);
+		transmit(m, how, i, i ^ step, 1);
 	for (i = 0; pattern == ALL_TO_ALL && i < n; i++)
 		for (j = 0; j < n; j++)
-			transmit(m, dealing, i, j, 1.0 / n);
+			transmit(m, how, i, j, 1.0 / n);
 	measure(m, r);
 }
 
-static void print(const struct model *m, enum dealing dealing, enum pattern pattern,
+static void print(const struct model *m, enum dealing how, enum pattern pattern,
 		  const struct result *r)
 {
 	enum class class;
 
 	printf("# %-23s %5u  %-11s %-5s", m->tree->name, m->nr, patterns[pattern],
-	       dealings[dealing]);
+	       dealings[how]);
 	for (class = 0; class < CLASSES; class++)
 		printf(" %6.2f", r->sum[class] / r->rounds);
 	for (class = 0; class < CLASSES; class++)
@@ -291,15 +291,15 @@ static void print(const struct model *m, enum dealing dealing, enum pattern patt
 }
 
 /* @rounds rounds: of shifts and xor all steps, or some of them, at random. */
-static struct result run(struct model *m, enum dealing dealing, enum pattern pattern,
+static struct result run(struct model *m, enum dealing how, enum pattern pattern,
 			 unsigned int rounds)
 {
 	unsigned int n = hosts_of(m->tree), i;
 	struct result r = {};
 
 	for (i = 1; i <= rounds; i++)
-		round_of(m, dealing, pattern, rounds < n - 1 ? 1 + random_below(n - 1) : i, &r);
-	print(m, dealing, pattern, &r);
+		round_of(m, how, pattern, rounds < n - 1 ? 1 + random_below(n - 1) : i, &r);
+	print(m, how, pattern, &r);
 	return r;
 }
 
@@ -328,25 +328,25 @@ static bool is_at_most(const struct result *r, double flows)
 	return ok;
 }
 
-static void check_ratio(struct model *m, enum dealing dealing, enum pattern pattern,
+static void check_ratio(struct model *m, enum dealing how, enum pattern pattern,
 			unsigned int rounds, const double *want)
 {
-	struct result r = run(m, dealing, pattern, rounds);
+	struct result r = run(m, how, pattern, rounds);
 
 	ktap_result(is_ratio(&r, want), "%s, %u paths: %s, %s", m->tree->name, m->nr,
-		    patterns[pattern], dealings[dealing]);
+		    patterns[pattern], dealings[how]);
 }
 
 /* The ideal of a round in which most hosts send inside their leaf is less than a flow. */
-static void check_steps(struct model *m, enum dealing dealing, enum pattern pattern,
+static void check_steps(struct model *m, enum dealing how, enum pattern pattern,
 			unsigned int rounds)
 {
 	const struct tree *tree = m->tree;
-	struct result r = run(m, dealing, pattern, rounds);
+	struct result r = run(m, how, pattern, rounds);
 
 	ktap_result(is_at_most(&r, (double)tree->hosts / tree->aggs),
 		    "%s, %u paths: %s, %s: links have no more than a leaf's flows by its aggs",
-		    tree->name, m->nr, patterns[pattern], dealings[dealing]);
+		    tree->name, m->nr, patterns[pattern], dealings[how]);
 }
 
 static const double even[] = { 1, 1, 1, 1 };
@@ -354,19 +354,19 @@ static const double even[] = { 1, 1, 1, 1 };
 static void test_small(const struct tree *tree, unsigned int rounds, const double *permutation)
 {
 	unsigned int steps = hosts_of(tree) - 1;
-	enum dealing dealing;
+	enum dealing how;
 	struct model m;
 
 	model_init(&m, tree, ROCESTEER_MAX_PATHS);
 	run(&m, ECMP, PERMUTATION, rounds);
 	run(&m, ECMP, SHIFT, steps);
 	run(&m, ECMP, ALL_TO_ALL, 1);
-	for (dealing = PLACE; dealing <= SPLIT; dealing++) {
-		check_ratio(&m, dealing, PERMUTATION, rounds,
-			    dealing == PLACE ? permutation : even);
-		check_steps(&m, dealing, SHIFT, steps);
-		check_steps(&m, dealing, XOR, steps);
-		check_ratio(&m, dealing, ALL_TO_ALL, 1, even);
+	for (how = PLACE; how <= SPLIT; how++) {
+		check_ratio(&m, how, PERMUTATION, rounds,
+			    how == PLACE ? permutation : even);
+		check_steps(&m, how, SHIFT, steps);
+		check_steps(&m, how, XOR, steps);
+		check_ratio(&m, how, ALL_TO_ALL, 1, even);
 	}
 	model_free(&m);
 }

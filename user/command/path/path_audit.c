@@ -160,9 +160,9 @@ static void say_tiers(struct audit *a, const struct audit_site *site)
 static void say_address(struct audit *a, const struct audit_part *part, const char *peers)
 {
 	static const char * const facts[] = {
-		[AUDIT_UNTOLD] = "It is not known whether the destination address matters: no two peers %s share a port.",
-		[AUDIT_NO] = "The destination address matters not: peers %s have the same paths for a port.",
-		[AUDIT_YES] = "The destination address matters: peers %s have different paths for a port.",
+		[AUDIT_UNTOLD] = "No two peers %s share a port: whether the address matters is not known.",
+		[AUDIT_NO] = "The destination address matters not: peers %s share paths of a port.",
+		[AUDIT_YES] = "The destination address matters: peers %s have other paths for a port.",
 	};
 	char line[160];
 
@@ -180,8 +180,8 @@ static void say_fields(struct audit *a, const struct audit_part *part, const cha
 		say(a, false, "port", "Bits %s of the UDP source port choose the path of peers %s.",
 		    bits(part->port_bits, text), peers);
 	else
-		say(a, false, "port", "It is not known which bits of the UDP source port matter: no model holds for peers %s.",
-		    peers);
+		say(a, false, "port",
+		    "No model holds for peers %s: which bits of the port matter is not known.", peers);
 	say_address(a, part, peers);
 	if (part->qpn_bits)
 		say(a, false, "queue-pair", "Bits %s of the destination queue pair matter to peers %s.",
@@ -214,7 +214,7 @@ static void say_part(struct audit *a, const struct audit_part *part, const char 
 static const char *cure(const struct audit_site *site)
 {
 	return site->part[AUDIT_ACROSS].linear ?
-	       "set another hash offset, or hash function, of the aggs: a seed does not cure a linear hash" :
+	       "set another hash offset, or function, of the aggs: a seed does not help" :
 	       "set another seed or hash function of the aggs";
 }
 

@@ -151,7 +151,8 @@ static int prove_label(struct proof *p, const struct portmap_peer *peer, const _
 		return -ENOMEM;
 	p->rows = rows;
 	row = &rows[p->nr_rows];
-	*row = (struct prove_row) { .label = label, .dqpn = PROVE_DQPN + p->nr_rows % 255 };
+	*row = (struct prove_row) { .hop = question.hop, .label = label,
+				    .dqpn = PROVE_DQPN + p->nr_rows % 255 };
 	question.dqpn = row->dqpn;
 	memcpy(question.peer, addr, 16);
 	memcpy(row->peer, addr, 16);
@@ -351,8 +352,8 @@ static const struct verdict jobs[] = {
 /* Ask again with the label of the row that went another way. */
 static int look_closer(struct proof *p, const struct prove_row *row, enum prove_way *way)
 {
-	struct prove_question question = { .label = row->label, .dqpn = row->dqpn,
-					   .packets = 4 };
+	struct prove_question question = { .hop = row->hop, .label = row->label,
+					   .dqpn = row->dqpn, .packets = 4 };
 	struct prove_answer one[PROVE_PACKETS], same[5], dqpn[9];
 	int n = 1, m = 1, got, ret;
 	unsigned int i;

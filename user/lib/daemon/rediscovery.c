@@ -214,7 +214,8 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 {
 	__u8 (*hops)[2] = calloc(nr, sizeof(*hops));
 	struct discover discover = {
-		.config = { .device = peers->device, .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
+		.config = { .device = peers->device,
+			    .ports = PROBE_BATCH_PORTS, .rate = PROBE_BATCH_RATE,
 			    .retries = PROBE_BATCH_RETRIES,
 			    .timeout_ms = PROBE_BATCH_TIMEOUT,
 			    .short_quotes = rediscovery->short_quotes },

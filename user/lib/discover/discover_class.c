@@ -8,7 +8,10 @@
 
 #define MOST_SPARE	3	/* a quarter of all routers is silent at most */
 
-/* A probe of a round, whose TTL is added to that of its kind; @ask: gets the answer, NULL: it is of the leaf; @answered: it is. */
+/*
+ * A probe of a round, whose TTL is added to that of its kind; @ask: gets the answer, NULL: it is of
+ * the leaf; @answered: it is.
+ */
 struct question {
 	struct pupil *pupil;
 	struct batch_probe probe;
@@ -45,6 +48,8 @@ static int saw_leaf(struct class *c, struct pupil *pupil, __u16 port, const __u8
 		circuits_note(&pupil->t->circuits, hash_model_label(&c->learn.model, port), from);
 	else
 		circuits_add(&pupil->t->circuits, from);
+	if (!c->learn.model.bits && !portmap_peer_has_tiers(pupil->t->peer))
+		pupil->early = port;
 	return 0;
 }
 
@@ -113,9 +118,11 @@ int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)
 
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port)
 {
+	bool roce = c->learn.model.bits || !portmap_peer_has_tiers(pupil->t->peer);
+
 	return add_question(c, &(struct question) {
 		.pupil = pupil,
-		.probe = { .kind = c->learn.model.bits ? PROBE_LEAF : PROBE_PEER, .port = port },
+		.probe = { .kind = roce ? PROBE_LEAF : PROBE_PEER, .port = port },
 	});
 }
 

@@ -25,6 +25,7 @@
  * @refused: they do not agree with the model
  * @probed: ports that were asked
  * @leaf_asked: its leaf was asked
+ * @early: port by which the leaf answered before there was a model, or 0
  * @met: addresses of its leaf, before the round
  * @taught: the model holds
  * @constant: of the model
@@ -37,6 +38,7 @@ struct pupil {
 	bool refused;
 	unsigned int probed;
 	bool leaf_asked;
+	__u16 early;
 	unsigned int met;
 	bool taught;
 	__u8 constant;
@@ -112,15 +114,15 @@ unsigned int class_spare(const struct class *c);
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
- * Have the leaf of a peer asked, by a port. As long as there is no model, its answer is of no path,
- * and of the peers those that are no further away answer at once. Return: 0 or -ENOMEM.
+ * Have the leaf of a peer asked, by a port. Behind a core the probe is none of RoCE as long as there
+ * is no model, so that peers that are no further away answer at once. Return: 0 or -ENOMEM.
  */
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port);
 
 /* Have the router asked that is one hop before the paths' routers. Return: 0 or -ENOMEM. */
 int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
-/* Have a router asked that is one hop behind the leaf, where none should be. Return: 0 or -ENOMEM. */
+/* Have a router asked behind the leaf, where none should be. Return: 0 or -ENOMEM. */
 int class_add_beyond(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
@@ -159,8 +161,8 @@ static inline bool class_draw(struct class *c)
 int class_ask_all_leaves(struct class *c);
 
 /*
- * Find the leaf of each peer by a port of the model. Two ports of the first peer show whether its leaf
- * has one address. If not, the first peer of each leaf is asked until its addresses are known,
+ * Find the leaf of each peer by a port of the model. Two ports of the first peer show whether its
+ * leaf has one address. If not, the first peer of each leaf is asked until its addresses are known,
  * unless the caller knows what is enough: it knows the leaves. Return: 0 or a negative errno.
  */
 int class_ask_leaves(struct class *c, struct pupil *first);

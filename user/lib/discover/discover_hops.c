@@ -50,7 +50,7 @@ static int ask_third(struct class *c)
 	return ret ?: class_ask(c);
 }
 
-/* Is one of these routers a core? Then another router is behind. Return: 1, 0 or a negative errno. */
+/* Is one of these routers a core, with another one behind? Return: 1, 0 or a negative errno. */
 static int meets_core(struct class *c)
 {
 	struct hash_ask *beyond = calloc(c->leaves.nr ?: 1, sizeof(*beyond));
@@ -80,6 +80,7 @@ static void set_hops(struct class *c, struct pupil *pupil, unsigned int hop, uns
 	pupil->t->peer->leaf_hop = leaf_hop;
 	pupil->t->circuits = (struct circuits) {};
 	pupil->leaf_asked = false;
+	pupil->early = 0;
 	pupil->t->paths = hop == CORE_HOP ? c->run->discover->paths : 0;
 }
 

@@ -494,8 +494,8 @@ static int compare_pupils(const void *a, const void *b)
 }
 
 /*
- * Peers with the source and the hops of the first one that is not @done, by address. Links are told apart by the
- * walk alone. Return: their number.
+ * Peers with the source and the hops of the first one that is not @done, by address. Links are told
+ * apart by the walk alone. Return: their number.
  */
 static size_t gather(struct discovery *run, struct pupil *pupils, bool *done)
 {

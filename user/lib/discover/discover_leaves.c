@@ -56,7 +56,9 @@ static bool leads(const struct class *c, const struct pupil *pupil)
 static int add_leaves(struct class *c, struct pupil *pupil, unsigned int nr)
 {
 	const struct hash_model *model = &c->learn.model;
-	unsigned int label = pupil - c->pupils, i;
+	unsigned int label = pupil->early ? hash_model_label(model, pupil->early) + 1 :
+					    pupil - c->pupils;
+	unsigned int i;
 	int ret = 0;
 
 	pupil->leaf_asked = true;
@@ -163,8 +165,16 @@ int class_ask_all_leaves(struct class *c)
 
 int class_ask_leaves(struct class *c, struct pupil *first)
 {
-	int ret = add_leaves(c, first, 2 + class_spare(c)) ?: class_ask_all_leaves(c);
+	size_t i;
+	int ret;
 
+	for (i = 0; i < c->nr; i++)
+		if (c->pupils[i].early)
+			circuits_note(&c->pupils[i].t->circuits,
+				      hash_model_label(&c->learn.model, c->pupils[i].early),
+				      c->pupils[i].t->circuits.addr[0]);
+	ret = add_leaves(c, first, (first->early ? 1 : 2) + class_spare(c)) ?:
+	      class_ask_all_leaves(c);
 	if (ret || first->t->circuits.nr_addrs < 2 || c->run->discover->enough)
 		return ret;
 	return ask_again(c, first);

@@ -33,8 +33,8 @@ enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
  * path, and ports from the first to the last, are probed once more: if one has @moved, the search
  * starts @anew.
  *
- * Where nobody has said the hops of a peer, they are @open: class_find_hops(). So many @paths to the
- * peer are known to be there; 0: that is not known.
+ * Where nobody has said the hops of a peer, they are @open: class_find_hops(). So many @paths to
+ * the peer are known to be there; 0: that is not known.
  *
  * A peer that is @left_out has no route, or no answer, and does not get into the map.
  */
@@ -68,8 +68,8 @@ struct target {
 };
 
 /*
- * A search. @goal: ports that must be answered, by whether the number of paths is known, and by paths
- * found; @left_out: peers that are; @vias: set of aggs, for discover_vias()
+ * A search. @goal: ports that must be answered, by whether the number of paths is known, and by
+ * paths found; @left_out: peers that are; @vias: set of aggs, for discover_vias()
  */
 struct discovery {
 	const struct discover *discover;

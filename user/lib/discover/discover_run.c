@@ -202,7 +202,7 @@ static const struct probe_batch_ops ops = {
 	.note = pass_note,
 };
 
-/* A hop that is none of two or three tiers, so that somebody has said it for an earlier map; or 0 */
+/* A hop that is none of two or three tiers, as somebody said it for an earlier map; or 0 */
 static unsigned int said_hop(const struct portmap *known)
 {
 	size_t i;

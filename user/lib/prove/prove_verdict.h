@@ -22,6 +22,7 @@ struct prove_answer {
 /**
  * struct prove_row - a label, and what became of it
  * @peer: address that packets were sent to
+ * @hop: their hop limit
  * @label: flow label that was asked for
  * @sqpn: local queue pair
  * @dqpn: destination queue pair
@@ -31,6 +32,7 @@ struct prove_answer {
  */
 struct prove_row {
 	__u8 peer[16];
+	__u8 hop;
 	__u32 label;
 	__u32 sqpn;
 	__u32 dqpn;
