@@ -10,6 +10,7 @@ routers=(spine{0..3} leaf1)
 qpns=16,17,18,19,20,21,22,23	# two of them on each path
 more=''	# to the other peer
 psn=0
+start=0	# of what took() measures, ns
 
 ready()
 {

@@ -508,7 +508,7 @@ static bool learning(void)
 			if (found.learn > most)
 				most = found.learn;
 			if (i == 19)
-				printf("# %u aggs of %u cores: %u probes to learn, %lu for 40 peers\n",
+				printf("# %u x %u: %u probes to learn, %lu for 40 peers\n",
 				       k, k, most, found.asked + found.leaves);
 		}
 	return true;

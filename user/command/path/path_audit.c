@@ -160,9 +160,9 @@ static void say_tiers(struct audit *a, const struct audit_site *site)
 static void say_address(struct audit *a, const struct audit_part *part, const char *peers)
 {
 	static const char * const facts[] = {
-		[AUDIT_UNTOLD] = "No two peers %s share a port: whether the address matters is not known.",
-		[AUDIT_NO] = "The destination address matters not: peers %s share paths of a port.",
-		[AUDIT_YES] = "The destination address matters: peers %s have other paths for a port.",
+		[AUDIT_UNTOLD] = "No peers %s share a port: the address may matter, or not.",
+		[AUDIT_NO] = "The address of peers %s matters not: ports have the same paths.",
+		[AUDIT_YES] = "The address of peers %s matters: ports have other paths.",
 	};
 	char line[160];
 
@@ -181,13 +181,14 @@ static void say_fields(struct audit *a, const struct audit_part *part, const cha
 		    bits(part->port_bits, text), peers);
 	else
 		say(a, false, "port",
-		    "No model holds for peers %s: which bits of the port matter is not known.", peers);
+		    "No model holds for peers %s: what bits of ports matter is not known.",
+		    peers);
 	say_address(a, part, peers);
 	if (part->qpn_bits)
-		say(a, false, "queue-pair", "Bits %s of the destination queue pair matter to peers %s.",
+		say(a, false, "queue-pair", "Bits %s of the queue pair number matter to peers %s.",
 		    bits(part->qpn_bits, text), peers);
 	else
-		say(a, false, "queue-pair", "The destination queue pair matters to %u of %u peers %s.",
+		say(a, false, "queue-pair", "The queue pair number matters to %u of %u peers %s.",
 		    part->qpn_hash, part->peers, peers);
 }
 

@@ -114,12 +114,12 @@ unsigned int class_spare(const struct class *c);
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
- * Have the leaf of a peer asked, by a port. Behind a core the probe is none of RoCE as long as there
- * is no model, so that peers that are no further away answer at once. Return: 0 or -ENOMEM.
+ * Have the leaf of a peer asked, by a port. Behind a core the probe is none of RoCE as long as
+ * there is no model, so that peers that are no further away answer at once. Return: 0 or -ENOMEM.
  */
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port);
 
-/* Have the router asked that is one hop before the paths' routers. Return: 0 or -ENOMEM. */
+/* Have the router before that of the path asked. Return: 0 or -ENOMEM. */
 int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /* Have a router asked behind the leaf, where none should be. Return: 0 or -ENOMEM. */
