@@ -257,6 +257,10 @@ refuses_slices()
 		--slice "$dir/slice.json" >"$dir/said" || return
 	grep "10.1.1.1 by spine 1, 10.255.1.9, and 2 more\"" "$dir/said" || return
 	slice
+	jq '.format = 2 | .peers[] |= if .local then . else . + {hop: 3, leaf_hop: 5} end' "$map" \
+		>"$dir/across.json" &&
+		refused three-tiers 2 load --job 8 --all --port-map "$dir/across.json" \
+			--slice "$dir/slice.json" || return
 	refused no-port 3 load --job 8 --all --port-map "$map" --slice \
 		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
 		refused bad-file 2 load --job 8 --all --port-map "$map" --slice \

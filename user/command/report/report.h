@@ -20,7 +20,8 @@ int report_show(const struct cli_args *args, struct err *err);
  * @source: address that packets have
  * @peer: address that packets go to
  * @port: UDP source port that takes the path, host order
- * @via: filled: first hop before the spine, if that was asked for; else all zero
+ * @via: filled: first hop before the spine, or our leaf before a core, if that was asked for; else
+ *	all zero
  * @entry: filled: address by which the path enters the leaf, or all zero
  * @sent: filled: probes to @entry; counts on
  * @lost: filled: of these, without an answer; counts on

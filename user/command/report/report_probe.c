@@ -15,7 +15,8 @@
  * @nr: how many
  * @next: probes that were sent
  * @first: path of the first one: in each round another, as the first one takes longer
- * @kind: PROBE_LEAF: to the entries; PROBE_BEFORE: to the router before that of the path
+ * @kind: PROBE_LEAF: to the entries; PROBE_BEFORE: to the router before that of the path, where
+ *	that is a core to our leaf
  * @at: when each was sent, CLOCK_MONOTONIC ns
  */
 struct round {
@@ -39,7 +40,8 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 	target = round->target[i];
 	probe->peer = i;
 	probe->kind = round->kind;
-	probe->ttl = probe_ttl(round->kind, target->hop, target->leaf_hop);
+	probe->ttl = round->kind == PROBE_BEFORE && target->leaf_hop > target->hop + 1 ? 1 :
+		     probe_ttl(round->kind, target->hop, target->leaf_hop);
 	probe->port = target->port;
 	*source = target->source;
 	*peer = target->peer;

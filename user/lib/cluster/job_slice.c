@@ -318,6 +318,19 @@ static int restrict_peer(const struct ends *ends, struct portmap_peer *peer,
 		       ends->js->job, addr_format(peer->addr, text));
 }
 
+/* A slice has leaves, spines and the links between them, of two tiers. */
+static int check_tiers(const struct job_slice *js, const struct portmap_peer *peer,
+		       struct err *err)
+{
+	char text[ADDR_STRLEN];
+
+	if (!portmap_peer_has_tiers(peer))
+		return 0;
+	return err_set(err, EXIT_BAD_INPUT, "three-tiers",
+		       "job %s: %s is behind cores, in another pod: a slice is of two tiers",
+		       js->job, addr_format(peer->addr, text));
+}
+
 /* Keep the peers that are ranks of the slice. */
 static int restrict_peers(const struct job_slice *js, __u32 own,
 			  struct portmap *ports, struct missing *missing,
@@ -334,7 +347,7 @@ static int restrict_peers(const struct job_slice *js, __u32 own,
 			portmap_peer_free(&peer);
 			continue;
 		}
-		ret = restrict_peer(&ends, &peer, missing, err);
+		ret = check_tiers(js, &peer, err) ?: restrict_peer(&ends, &peer, missing, err);
 		ports->peers[kept++] = peer;
 	}
 	ports->nr_peers = kept;
