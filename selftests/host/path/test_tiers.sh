@@ -106,14 +106,37 @@ silent_core()
 	((!status)) && is_linear && has_paths 2 3
 }
 
-ktap_plan 9
+ipv6()
+{
+	rm -f "$map"
+	discover --peer fd00:1:1::1,fd00:1:7::1 --out "$map" && is_linear &&
+		jq -e '[.peers[] | [.hop, .leaf_hop, (.paths | length), .leaf]] ==
+			[[2, 3, 2, "fd00:255::2"], [3, 5, 4, "fd00:255::8"]] and
+			all(.peers[1].paths[]; .via)' "$map" && path verify "$map" --all
+}
+
+# 28 peers across and 12 in the pod, of 4 aggs with 4 cores each
+larger()
+{
+	local own=(10.1.{1,2,3}.{1..4}) far=(10.1.{4,8,12,16,20,24,28}.{1..4})
+
+	fabric_destroy && pods_make 8 h0:0 h1:1:4 h2:2:4 h3:3:4 h4:4:4 h5:8:4 h6:12:4 h7:16:4 h8:20:4 \
+		h9:24:4 h10:28:4 && pods_hash apart && learn && is_linear && names_aggs &&
+		jq -e '([.peers[].probed] | max) <= 80 and all(.peers[]; [.hop, (.paths | length)] ==
+			if .address | test("^10.1.[123]\\.") then [2, 4] else [3, 16] end)' "$map" &&
+		path verify "$map" --all
+}
+
+ktap_plan 11
 check "a fat tree of 4 pods" pods_make 4 h0:0 h1:1:3 h2:2:5 h3:3:5 h4:4:5 h5:5:5 h6:6:5 h7:7:3
 check "hops, cores and aggs are learnt where tiers hash by other bits" linear apart 2 4
 check "so they are where tiers share a bit" linear shared 2 4
 check "where tiers hash by the same bits, half of the cores are found" linear alike 2 2
 check "a peer in addition takes few probes" further_peer
+check "IPv6 is the same" ipv6
 check "a core that does not answer is left out" silent_core
 check "cores are walked through where each agg hashes by other bits" aggs_differ
 check "all is walked through where Linux hashes" not_linear
+check "a fat tree of 8 pods is learnt from 80 ports at most" larger
 check "nothing is left" world_is_empty
 ktap_finish
