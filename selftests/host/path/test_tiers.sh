@@ -20,7 +20,8 @@ learn()
 
 	rm -f "$map"
 	before=$(answers)
-	discover --peer-file - --out "$map" "$@" < <(printf '%s\n' "${own[@]}" "${far[@]}") >/dev/null
+	printf '%s\n' "${own[@]}" "${far[@]}" |
+		discover --peer-file - --out "$map" "$@" >/dev/null
 	status=$?
 	asked=$(($(answers) - before))
 	echo "$asked answers"
@@ -42,11 +43,11 @@ has_paths()
 # The agg of each path is the one that a probe of its port meets; aggs take turns.
 names_aggs()
 {
-	local port via peer=${far[-1]} n=0
+	local port via found peer=${far[-1]} n=0
 
 	while read -r port via; do
-		[[ $(on h0 selftests/net/probe.py 10.1.0.1 "$peer" 2 "$port" 1) == "$port $via" ]] ||
-			return
+		found=$(on h0 selftests/net/probe.py 10.1.0.1 "$peer" 2 "$port" 1)
+		[[ $found == "$port $via" ]] || return
 		n=$((n + 1))
 	done < <(jq -r --arg peer "$peer" '.peers[] | select(.address == $peer) | .paths[] |
 		"\(.ports[0]) \(.via)"' "$map")
@@ -120,10 +121,13 @@ larger()
 {
 	local own=(10.1.{1,2,3}.{1..4}) far=(10.1.{4,8,12,16,20,24,28}.{1..4})
 
-	fabric_destroy && pods_make 8 h0:0 h1:1:4 h2:2:4 h3:3:4 h4:4:4 h5:8:4 h6:12:4 h7:16:4 h8:20:4 \
-		h9:24:4 h10:28:4 && pods_hash apart && learn && is_linear && names_aggs &&
-		jq -e '([.peers[].probed] | max) <= 80 and all(.peers[]; [.hop, (.paths | length)] ==
-			if .address | test("^10.1.[123]\\.") then [2, 4] else [3, 16] end)' "$map" &&
+	fabric_destroy && pods_make 8 h0:0 h1:1:4 h2:2:4 h3:3:4 h4:4:4 h5:8:4 h6:12:4 \
+		h7:16:4 h8:20:4 h9:24:4 h10:28:4 &&
+		pods_hash apart && learn && is_linear && names_aggs &&
+		jq -e '([.peers[].probed] | max) <= 80 and
+			all(.peers[]; [.hop, (.paths | length)] ==
+				if .address | test("^10.1.[123]\\.") then [2, 4]
+				else [3, 16] end)' "$map" &&
 		path verify "$map" --all
 }
 
