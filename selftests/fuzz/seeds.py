@@ -50,9 +50,11 @@ def portmaps():
     portmap["peers"][0] |= {"expected": 4}
     put("portmap", portmap)
     portmap["peers"][0] |= {"linear": True}
-    put("portmap", portmap | {"models": [{
-        "source": "10.1.0.1", "base": 49152, "columns": [1, 2] + 11 * [0] + [3],
-        "qpn_columns": [1] + 23 * [2], "steps": [1, 2], "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]})
+    portmap["models"] = [{
+        "source": "10.1.0.1", "hop": 2, "base": 49152, "columns": [1, 2] + 11 * [0] + [3],
+        "qpn_columns": [1] + 23 * [2], "steps": [1, 2],
+        "routers": ["10.255.1.1", None, "10.255.1.2", "10.255.1.4"]}]
+    put("portmap", portmap)
     paths = [{"path": p, "router": f"10.3.{p % 2}.{p // 2}", "via": f"10.2.0.{p % 2 + 1}",
               "ports": [50000 + p]} for p in range(5)]
     portmap["peers"][0] |= {"hop": 3, "leaf_hop": 5, "paths": paths}

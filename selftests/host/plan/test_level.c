@@ -65,6 +65,7 @@ static struct group *add_group(struct groups *groups, enum rocesteer_split split
 
 	group->split = split;
 	group->nr_paths = paths;
+	group->across = paths > AGGS;
 	group->changed = true;
 	for (p = 0; p < paths; p++) {
 		group->weight[p] = 1;

@@ -53,7 +53,10 @@ struct audit_known {
 /* Judge how many of the cores are reached. */
 enum audit_verdict audit_judge(const struct audit_sight *sight, struct audit_known known);
 
-/* The same of one peer with @expected cores. @silent: see struct audit_sight. */
+/*
+ * The same of one peer with @expected cores; @silent: as in struct audit_sight. Return: the
+ * verdict, or -ENOMEM.
+ */
 int audit_judge_peer(const struct portmap_peer *peer, bool silent, unsigned int expected);
 
 enum audit_fact { AUDIT_UNTOLD, AUDIT_NO, AUDIT_YES };

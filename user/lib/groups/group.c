@@ -144,6 +144,16 @@ struct reading {
 	void *arg;
 };
 
+static bool is_across(const struct rocesteer_group *from)
+{
+	__u32 p;
+
+	for (p = 0; p < from->nr_paths; p++)
+		if (!addr_is_none(from->via[p]))
+			return true;
+	return false;
+}
+
 static bool has_paths_of(const struct group *group, const struct rocesteer_group *from)
 {
 	return group->nr_paths == from->nr_paths &&
@@ -175,6 +185,7 @@ static int read_group(const struct rocesteer_group_key *key,
 	memcpy(group->router, from->router, sizeof(group->router));
 	memcpy(group->leaf, from->leaf, sizeof(group->leaf));
 	memcpy(group->via, from->via, sizeof(group->via));
+	group->across = is_across(from);
 	group->changed = true;
 	group->seen = true;
 	return 0;

@@ -60,6 +60,7 @@ struct traffic {
  * @via: as in struct rocesteer_group
  * @flows: set of struct flow
  * @changed: the group has to be planned
+ * @across: it is of another pod: its paths go by aggs and cores
  * @leveled: its flows are split by group_level()
  * @seen: groups_read() has found the group
  * @health: state of the paths; NULL as long as no path was suspected
@@ -77,6 +78,7 @@ struct group {
 	__u8 via[ROCESTEER_MAX_PATHS][16];
 	struct set flows;
 	bool changed;
+	bool across;
 	bool leveled;
 	bool seen;
 	struct path_health *health;

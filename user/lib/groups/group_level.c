@@ -26,16 +26,6 @@ struct pod {
 	__u64 unit;
 };
 
-static bool is_across(const struct group *group)
-{
-	__u32 p;
-
-	for (p = 0; p < group->nr_paths; p++)
-		if (!addr_is_none(group->via[p]))
-			return true;
-	return false;
-}
-
 static bool is_same_job(const struct group *a, const struct group *b)
 {
 	return a->key.job == b->key.job && a->key.ifindex == b->key.ifindex;
@@ -76,7 +66,7 @@ static struct pod see_pod(const struct groups *groups, const struct group *of)
 		if (!is_same_job(group, of))
 			continue;
 		pod.down |= group->down;
-		if (!is_across(group)) {
+		if (!group->across) {
 			pod.flows += group->flows.nr;
 			continue;
 		}
@@ -106,7 +96,7 @@ static void add_carried(const struct group *group, const struct group *across, _
 
 static bool needs_level(const struct pod *pod, const struct group *group)
 {
-	return pod->down && pod->across && group->split && !is_across(group);
+	return pod->down && pod->across && group->split && !group->across;
 }
 
 bool group_level(const struct groups *groups, const struct group *group, __u32 *weight)
@@ -120,18 +110,29 @@ bool group_level(const struct groups *groups, const struct group *group, __u32 *
 	for (i = 0; i < groups->group.nr; i++) {
 		const struct group *other = groups->group.item[i];
 
-		if (is_same_job(other, group) && is_across(other))
+		if (is_same_job(other, group) && other->across)
 			add_carried(group, other, pod.unit, carried);
 	}
 	plan_level(weight, carried, group->nr_paths, pod.flows * pod.unit);
 	return true;
 }
 
+static bool any_across(const struct groups *groups)
+{
+	size_t i;
+
+	for (i = 0; i < groups->group.nr; i++)
+		if (((const struct group *)groups->group.item[i])->across)
+			return true;
+	return false;
+}
+
 void groups_level(struct groups *groups)
 {
+	bool any = any_across(groups);
 	size_t i, j;
 
-	for (i = 0; i < groups->group.nr; i++) {
+	for (i = 0; any && i < groups->group.nr; i++) {
 		const struct group *group = groups->group.item[i];
 		struct pod pod;
 

@@ -86,15 +86,16 @@ static int read_routers(struct reader *r, struct json_object *obj, struct hash_m
 	return 0;
 }
 
-int portmap_model_read(struct reader *r, struct json_object *obj, struct portmap_model *model)
+int portmap_model_read(struct reader *r, struct json_object *obj, __u64 hop,
+		       struct portmap_model *model)
 {
 	struct hash_model *hash = &model->hash;
-	__u64 base, hop = PORTMAP_MODEL_HOP, numbers[HASH_QPN_BITS];
+	__u64 base, numbers[HASH_QPN_BITS];
 	unsigned int i;
 	int ret = 0;
 
 	*model = (struct portmap_model) {};
-	if (json_object_object_get(obj, "hop"))
+	if (!hop)
 		ret = reader_uint(r, obj, "hop", 1, UINT8_MAX, &hop);
 	ret = ret ?: reader_addr(r, obj, "source", model->source) ?:
 	      reader_uint(r, obj, "base", ROCESTEER_SPORT_MIN, ROCESTEER_SPORT_MAX, &base) ?:

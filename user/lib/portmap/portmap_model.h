@@ -8,8 +8,6 @@
 #include "base/base.h"
 #include "hash/hash.h"
 
-#define PORTMAP_MODEL_HOP	2	/* where the file does not say */
-
 /**
  * struct portmap_model - a model of a hash
  * @source: our address that packets have
@@ -25,8 +23,10 @@ struct portmap_model {
 /* Add the model to an object. */
 void portmap_model_to_json(const struct portmap_model *model, struct json_object *obj);
 
-/* Read and validate one. Return: 0 or a negative errno. */
-int portmap_model_read(struct reader *reader, struct json_object *obj,
+/*
+ * Read and validate one; @hop: that of all peers, in format 1, or 0. Return: 0 or a negative errno.
+ */
+int portmap_model_read(struct reader *reader, struct json_object *obj, __u64 hop,
 		       struct portmap_model *model);
 
 #endif /* ROCESTEER_LIB_PORTMAP_MODEL_H */

@@ -266,9 +266,7 @@ static int read_models(struct reader *r, struct json_object *root, __u64 hop,
 	ret = reader_array(r, root, "models", 0, PORTMAP_MAX_MODELS, &models, &n);
 	for (i = 0; !ret && i < n; i++) {
 		ret = reader_item(r, "models", models, i, &obj, &mark) ?:
-		      portmap_model_read(r, obj, &model);
-		if (hop)
-			model.hop = hop;
+		      portmap_model_read(r, obj, hop, &model);
 		if (!ret && portmap_find_model(map, model.source, model.hop))
 			ret = reader_invalid(r, "source", "and the hop are those of another model");
 		ret = ret ?: portmap_add_model(map, &model);
