@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Time of the traffic of a run in an ideal network.
 
-ideal.py SECONDS MESSAGE LEAVES SPINES HOSTS MBIT HOST_MBIT <SHARES
+ideal.py SECONDS MESSAGE LEAVES PODS AGGS CORES HOSTS MBIT HOST_MBIT <SHARES
 
 Prints the flows "FROM TO BYTES STEP" of such lines with shares for bytes, in whole
 messages: an ideal network takes SECONDS for them, or more where a step would be too short.
@@ -11,6 +11,8 @@ import copy
 import math
 import sys
 
+from fabric import Fabric
+
 MTU = 4096
 # Headers of a packet: Ethernet, IPv4, UDP, BTH, ICRC; and the RETH of a message's first
 # packet. Rate limits count all of them.
@@ -18,9 +20,17 @@ HEADERS = 14 + 20 + 8 + 12 + 4
 RETH = 16
 # Bytes that the limit of a link passes at once, and the least number of such bursts in a step.
 BURST, BURSTS = 20000, 12
-# The leaf with the broken link; and the rest of the link's rate.
-BROKEN_LEAF = 0
-LEFT = {"healthy": 1, "slow": 0.5, "dead": 0}
+
+
+def capacity(fabric, kind, row, links):
+    """Links of a lower router, where one of rate 1/2 counts half: what is broken is a link of
+    the first leaf or agg, or the first core, which is above the first agg of every pod."""
+    broken = {
+        "slow": kind.tier == 0 and row == 0 and 0.5,
+        "dead": kind.tier == (1 if fabric.cores else 0) and row == 0,
+        "core": kind.tier == 1 and row % fabric.aggs == 0,
+    }
+    return fabric.columns(kind) - broken.get(links, 0)
 
 
 class Traffic:
@@ -30,15 +40,13 @@ class Traffic:
     links: the condition of the links
     """
 
-    def __init__(self, flows, message, shape, hosts, host_mbit, links="healthy"):
+    def __init__(self, flows, message, fabric, host_mbit, links="healthy"):
         self.flows = flows
         self.message = message
-        self.hosts = hosts
+        self.fabric = fabric
         self.rate, self.host_rate = (mbit * 1e6 / 8 for mbit in
-                                     (shape["link_mbit"], host_mbit))
-        # For each leaf: links to the spines, and as many back
-        self.links = [shape["spines"]] * shape["leaves"]
-        self.links[BROKEN_LEAF] -= 1 - LEFT[links]
+                                     (fabric.link_mbit, host_mbit))
+        self.links = links
 
     def steps(self):
         """The traffic of each step, one after the other."""
@@ -55,48 +63,44 @@ class Traffic:
         per_message = math.ceil(self.message / MTU)
         return payload + payload // self.message * (per_message * HEADERS + RETH)
 
-    def _sums(self, groups, end, inside):
-        """Bytes of each group of flows that share an end."""
-        sums = [0] * groups
+    def share(self, kind, load):
+        """For each lower router of links of this kind: what each link has, where load(flow) is
+        spread evenly over all that the flow may take."""
+        sums = [0] * self.fabric.rows(kind)
         for flow in self.flows:
-            if inside or self._is_far(flow):
-                sums[end(flow)] += self.wire(flow[2])
+            rows = self.fabric.group(kind, flow)
+            if rows:
+                able = sum(capacity(self.fabric, kind, row, self.links) for row in rows)
+                for row in rows:
+                    sums[row] += load(flow) / able
         return sums
 
-    def _is_far(self, flow):
-        return flow[0] // self.hosts != flow[1] // self.hosts
-
-    def _of_links(self, end):
-        sums = self._sums(len(self.links), lambda f: f[end] // self.hosts, False)
-        return [n / links for n, links in zip(sums, self.links)]
-
-    def uplink(self):
-        """For each leaf: load of each link to a spine."""
-        return self._of_links(0)
-
-    def downlink(self):
-        """For each leaf: load of each link from a spine."""
-        return self._of_links(1)
+    def ideal(self, kind):
+        """For each lower router: bytes of each of its links of this kind."""
+        return self.share(kind, lambda flow: self.wire(flow[2]))
 
     def seconds(self):
         """No network is faster: in a step the fullest link, or NIC, is always busy."""
         return sum(step.step_seconds() for step in self.steps())
 
     def step_seconds(self):
-        nic = self._sums(len(self.links) * self.hosts, lambda f: f[0], True)
-        return max(max(self.uplink() + self.downlink()) / self.rate,
-                   max(nic) / self.host_rate)
+        nic = {}
+        for flow in self.flows:
+            nic[flow[0]] = nic.get(flow[0], 0) + self.wire(flow[2])
+        return max(*(max(self.ideal(kind)) / self.rate for kind in self.fabric.kinds()),
+                   max(nic.values()) / self.host_rate)
 
     def whole_seconds(self):
         """The bound with one whole flow on each link."""
-        far = [self.wire(flow[2]) for flow in self.flows if self._is_far(flow)]
+        kind = self.fabric.kinds()[0]
+        far = [self.wire(flow[2]) for flow in self.flows if self.fabric.group(kind, flow)]
         return max(self.step_seconds(), max(far, default=0) / self.rate)
 
 
-def scale(shares, seconds, message, shape, hosts, host_mbit):
+def scale(shares, seconds, message, fabric, host_mbit):
     """Flows whose bytes have these shares."""
     unit = Traffic([(*flow[:2], flow[2] * message, flow[3]) for flow in shares],
-                   message, shape, hosts, host_mbit)
+                   message, fabric, host_mbit)
     steps = sum(1 for _ in unit.steps())
     if steps > 1:
         seconds = max(seconds, steps * BURSTS * BURST / unit.rate)
@@ -105,10 +109,9 @@ def scale(shares, seconds, message, shape, hosts, host_mbit):
 
 
 def main():
-    seconds, message, leaves, spines, hosts, rate, host_rate = map(int, sys.argv[1:])
+    seconds, message, *shape, host_rate = map(int, sys.argv[1:])
     shares = [tuple(map(int, line.split())) for line in sys.stdin]
-    shape = {"leaves": leaves, "spines": spines, "link_mbit": rate}
-    for flow in scale(shares, seconds, message, shape, hosts, host_rate):
+    for flow in scale(shares, seconds, message, Fabric(*shape), host_rate):
         print(*flow)
 
 

@@ -5,10 +5,8 @@ import json
 import math
 import os
 
+from fabric import BRIDGE, CORE_UP, HOST, UP, fabric_of
 from ideal import Traffic
-
-# selftests/net/link.bpf.h
-HOST, BRIDGE, UP, DOWN = 1, 2, 3, 4
 
 
 def load(*path):
@@ -26,20 +24,28 @@ def counters(*path):
     return sums
 
 
+def mean(table):
+    return sum(map(sum, table)) / (len(table) * len(table[0]))
+
+
 def dotted(octets):
     return ".".join(map(str, octets))
+
+
+# Policies under which a pair of hosts has one flow, on one path
+ONE_PATH = ("ecmp", "least", "place")
 
 
 class Run:
     """One run: its settings, the traffic, and the counts of the links."""
 
-    def __init__(self, directory, shape):
-        self.directory, self.shape = directory, shape
+    def __init__(self, directory, said):
+        self.directory = directory
         self.settings = load(directory, "run.json")
+        self.fabric = fabric_of(said, self.settings["hosts_per_leaf"])
         with open(os.path.join(directory, "flows"), encoding="utf-8") as f:
             flows = [tuple(map(int, line.split())) for line in f]
-        self.traffic = Traffic(flows, self.settings["message"], shape,
-                               self.settings["hosts_per_leaf"],
+        self.traffic = Traffic(flows, self.settings["message"], self.fabric,
                                self.settings["host_mbit"], self.settings["links"])
         self.seen = [(e["formatted"]["key"], e["formatted"]["value"])
                      for e in load(directory, "seen")
@@ -47,13 +53,28 @@ class Run:
         stopped = os.path.join(directory, "stopped")
         self.stopped = load(stopped) if os.path.exists(stopped) else None
 
-    def links(self, sender):
-        """[leaf][spine]: bytes of requests"""
-        table = [[0] * self.shape["spines"] for _ in range(self.shape["leaves"])]
+    def _table(self, kind, zero):
+        return [[zero] * self.fabric.columns(kind) for _ in range(self.fabric.rows(kind))]
+
+    def links(self, kind):
+        """[lower router][link]: bytes of requests"""
+        table = self._table(kind, 0)
         for key, value in self.seen:
-            if key["sender"] == sender:
-                table[key["leaf"]][key["index"]] += value["bytes"]
+            if key["sender"] == kind.sender:
+                table[key["leaf"]][key["index"] % len(table[0])] += value["bytes"]
         return table
+
+    def crowd(self, kind):
+        """How many flows more than an even share a link of this kind had at most in a step,
+        where each pair of hosts has one flow."""
+        steps = {flow[:2]: flow[3] for flow in self.traffic.flows}
+        counts = {}
+        for flow, keys in self._flows(kind.sender).items():
+            step = steps[tuple(map(self.fabric.host_of, flow[:2]))]
+            for key in {(key["leaf"], key["index"]) for key in keys}:
+                counts[step, *key] = counts.get((step, *key), 0) + 1
+        even = [part.share(kind, lambda _: 1) for part in self.traffic.steps()]
+        return max((n - even[step][row] for (step, row, _), n in counts.items()), default=0)
 
     def packets(self):
         """Those that have arrived."""
@@ -76,40 +97,51 @@ class Run:
                          for w in ("before", "after"))
         return {k: after[k] - before[k] for k in after}
 
-    def landed(self, ports):
-        """Flows between leaves, and flows among them whose packets all passed
-        the spine that the sender's port map names for the port."""
+    def _flows(self, *senders):
+        """Keys of what these senders sent, by flow."""
         flows = {}
         for key, _ in self.seen:
-            if key["sender"] == UP:
-                source, peer = dotted(key["source"]), dotted(key["peer"])
-                right = ports.get((source, peer, key["sport"])) == key["index"]
-                flows.setdefault((source, peer, key["dqpn"]), []).append(right)
-        return len(flows), sum(map(all, flows.values()))
+            if key["sender"] in senders:
+                flow = dotted(key["source"]), dotted(key["peer"]), key["dqpn"]
+                flows.setdefault(flow, []).append(key)
+        return flows
+
+    def landed(self, ports):
+        """Flows between leaves, and flows among them whose packets all passed the routers
+        that the sender's port map names for the port."""
+        flows = self._flows(UP, CORE_UP)
+        right = sum(all(ports.get((*flow[:2], key["sport"]), {}).get(key["sender"]) ==
+                        key["index"] for key in keys) for flow, keys in flows.items())
+        return len(flows), right
 
     def pieces(self):
-        """For each group: number of flows, and of pieces."""
+        """For each group: number of its paths, of flows, and of pieces."""
         groups = {}
         for host, path in enumerate(sorted(
                 glob.glob(os.path.join(self.directory, "plan*")))):
             for flow in load(path)["flows"]:
                 if flow.get("share"):
-                    group = groups.setdefault((host, flow["leaf"]), [0, 0])
-                    group[0] += 1
-                    group[1] += len(flow["pieces"])
+                    leaf = int(flow["leaf"].rsplit(".", 1)[1]) - 1
+                    paths = self.fabric.paths(host, leaf * self.fabric.hosts)
+                    group = groups.setdefault((host, leaf), [paths, 0, 0])
+                    group[1] += 1
+                    group[2] += len(flow["pieces"])
         return groups.values()
 
 
 def port_map(directory, hosts):
-    """Spine of each (source, peer, port)."""
-    spine_of = {}
+    """For each (source, peer, port): who sends to which router of the path."""
+    routers = {}
     for path in glob.glob(os.path.join(directory, f"ports-{hosts}", "*.json")):
         for peer in load(path)["peers"]:
             for way in peer["paths"]:
+                # 10.255.TIER.NUMBER + 1
+                chosen = [tuple(map(int, way[name].split(".")[2:]))
+                          for name in ("via", "router") if name in way]
+                upper = {UP if tier == 1 else CORE_UP: number - 1 for tier, number in chosen}
                 for port in way["ports"]:
-                    spine_of[peer["source"], peer["address"], port] = \
-                        int(way["router"].rsplit(".", 1)[1]) - 1
-    return spine_of
+                    routers[peer["source"], peer["address"], port] = upper
+    return routers
 
 
 def deviation(links, ideal):
@@ -124,12 +156,11 @@ def extra_limit(flows, paths):
     return paths - math.gcd(flows, paths)
 
 
-def measure(directory, shape):
-    """A run as an entry of the report."""
-    run = Run(directory, shape)
+def measure(directory, said):
+    """A run, of a demonstration with these settings, as an entry of the report."""
+    run = Run(directory, said)
     settings, traffic = run.settings, run.traffic
-    up, down = run.links(UP), run.links(DOWN)
-    links = [n for row in up for n in row]
+    tables = {kind: run.links(kind) for kind in run.fabric.kinds()}
     steps = run.steps()
     count = run.counts()
     entry = {k: settings[k] for k in
@@ -141,21 +172,24 @@ def measure(directory, shape):
             run.stopped or round(sum(step["seconds"] for step in steps), 3),
         "bound_s": round(traffic.seconds(), 3),
         "steps": steps,
-        "imbalance": round(max(links) * len(links) / sum(links), 4),
-        "uplink_deviation_percent": round(deviation(up, traffic.uplink()), 3),
-        "downlink_deviation_percent":
-            round(deviation(down, traffic.downlink()), 3),
+        "imbalance": round(max(max(map(max, table)) / mean(table)
+                               for kind, table in tables.items() if not kind.end), 4),
         "icrc_drops": load(directory, "icrc_drops")[0]["formatted"]["value"],
         "out_of_sequence": count["out_of_seq_request"],
         "naks": count["rcvd_seq_err"],
         "retransmissions": run.packets() - traffic.packets(),
-        "uplink_bytes": up,
-        "uplink_ideal_bytes": [round(n) for n in traffic.uplink()],
-        "downlink_bytes": down,
-        "downlink_ideal_bytes": [round(n) for n in traffic.downlink()],
     }
+    for kind, table in tables.items():
+        ideal = traffic.ideal(kind)
+        entry |= {
+            f"{kind.name}_deviation_percent": round(deviation(table, ideal), 3),
+            f"{kind.name}_bytes": table,
+            f"{kind.name}_ideal_bytes": [round(n) for n in ideal],
+        }
+    if settings["policy"] in ONE_PATH:
+        entry["flows_over_even"] = {kind.name: round(run.crowd(kind), 3) for kind in tables}
     if settings["policy"] == "fewest":
         entry["extra_pieces"], entry["extra_pieces_limit"] = max(
-            (pieces - flows, extra_limit(flows, shape["spines"]))
-            for flows, pieces in run.pieces())
+            (pieces - flows, extra_limit(flows, paths))
+            for paths, flows, pieces in run.pieces())
     return entry, run

@@ -27,8 +27,8 @@ policy_qps()
 {
 	case $1 in
 	ecmp-?qp)	echo "${1:5:1}" ;;
-	*-4qp)		echo "$spines" ;;
-	*-8qp)		echo $((2 * spines)) ;;
+	*-4qp)		echo "$paths" ;;
+	*-8qp)		echo $((2 * paths)) ;;
 	*)		echo 1 ;;
 	esac
 }
@@ -82,7 +82,7 @@ policies_prepare()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		mkdir -p "/sys/fs/cgroup/host$i"
 	done
-	ports=$out/ports-$hosts
+	ports=$out/ports-$hosts paths=$((aggs * (cores ? cores : 1)))
 	mkdir "$ports"
 	discover
 }
@@ -100,13 +100,15 @@ other_hosts()
 
 discover()
 {
-	local i pids=()
+	local i pids=() expected=()
 
+	# In a fat tree peers in the pod have other numbers of paths than those of other pods.
+	((cores)) || expected=(--paths "$paths")
 	say "finding the paths between $((leaves * hosts)) hosts"
 	for ((i = 0; i < leaves * hosts; i++)); do
 		host_exec $i rocesteer --json path discover \
 			--dev "$(host_dev $i)" --source "$(host_ip $i)" \
-			--paths "$spines" --peer "$(other_hosts $i | paste -sd,)" \
+			--peer "$(other_hosts $i | paste -sd,)" "${expected[@]}" \
 			--out "$ports/$i.json" >"$ports/log$i" 2>&1 &
 		pids+=($!)
 	done

@@ -12,6 +12,7 @@ import os
 import sys
 
 import svg
+from fabric import fabric_of
 from measure import measure, port_map
 
 OURS = ("least", "place", "place-4qp", "label-4qp", "label-8qp", "fewest", "all")
@@ -25,16 +26,20 @@ MAX_DEVIATION = 1.0		# percent of what an ideal network has on a link
 MAX_OVER_BOUND = 1.05
 MAX_STEP_OVER_BOUND = 1.1
 MAX_SLOW_OVER_BOUND = 1.1
+# Flows on a link, above an even share of those that may take it
+MAX_FLOWS_OVER_EVEN = 1
 # The control: no policy may gain or lose more.
 MAX_RING_DIFFERENCE = 0.05
 OTHERS = ("spray", "ecmp-8qp")
 
 COLUMNS = (
-    ("policy", "<16"), ("QPs", ">3"), ("fullest uplink", ">14"),
-    ("ideal", ">10"), ("off by", ">8"), ("downlinks", ">9"),
+    ("policy", "<16"), ("QPs", ">3"), ("fullest uplink", ">14"), ("ideal", ">10"),
+    ("uplinks off by", ">18"), ("downlinks off by", ">18"),
     ("completion", ">10"), ("x bound", ">7"), ("worst step", ">10"), ("NAKs", ">6"),
     ("retransm.", ">9"), ("ICRC drops", ">10"), ("extra pieces", ">12"),
 )
+# Links between routers that a report may have
+UP, DOWN = ("uplink", "leaf_agg", "agg_core"), ("core_agg", "agg_leaf", "downlink")
 
 
 def settings(path):
@@ -48,8 +53,18 @@ def is_ours(run):
 
 def is_placed(run):
     """Has each of these flows a path of its own?"""
-    spines = len(run["uplink_bytes"][0])
-    return run["pattern"] in PLACED and run["hosts_per_leaf"] <= spines
+    return run["pattern"] in PLACED and \
+        run["hosts_per_leaf"] <= len(run[f"{links(run, UP)[0]}_bytes"][0])
+
+
+def links(run, names):
+    """Those of these kinds of links that the fabric of the run has."""
+    return [name for name in names if f"{name}_bytes" in run]
+
+
+def off_by(run, names):
+    return ", ".join(f"{run[f'{name}_deviation_percent']:.2f} %"
+                     for name in links(run, names))
 
 
 def over_bound(run):
@@ -61,15 +76,14 @@ def worst_step(run):
 
 
 def row(run):
+    first = links(run, UP)[0]
     extra = "-"
     more = "" if run["completed"] else ">"
     if "extra_pieces" in run:
         extra = f"{run['extra_pieces']} of {run['extra_pieces_limit']}"
     return (run["policy"], run["queue_pairs"],
-            f"{max(map(max, run['uplink_bytes'])):,}",
-            f"{max(run['uplink_ideal_bytes']):,}",
-            f"{run['uplink_deviation_percent']:.2f} %",
-            f"{run['downlink_deviation_percent']:.2f} %",
+            f"{max(map(max, run[f'{first}_bytes'])):,}",
+            f"{max(run[f'{first}_ideal_bytes']):,}", off_by(run, UP), off_by(run, DOWN),
             f"{more}{run['completion_s']:.2f} s",
             f"{more}{over_bound(run):.3f}", f"{worst_step(run):.3f}",
             run["naks"], run["retransmissions"], run["icrc_drops"], extra)
@@ -88,8 +102,8 @@ def traffics(runs):
     return groups(runs, "hosts_per_leaf", "pattern", "links")
 
 
-def name(hosts, pattern, links):
-    broken = "" if links == "healthy" else f", a {links} link"
+def name(hosts, pattern, condition):
+    broken = f", a {svg.BROKEN[condition]}" if condition in svg.BROKEN else ""
     return f"{pattern}{broken}, {hosts} hosts per leaf"
 
 
@@ -143,10 +157,14 @@ def broken_run(run):
     if run["links"] != "healthy":
         return
     if run["policy"] in (*EQUAL, "fewest"):
-        for link in ("uplink", "downlink"):
+        for link in links(run, UP + DOWN):
             percent = run[f"{link}_deviation_percent"]
             if percent > MAX_DEVIATION:
-                yield f"a {link} is {percent} % off the ideal"
+                yield f"a link {link} is {percent} % off the ideal"
+    if run["policy"] == "place" and run["pattern"] in PLACED:
+        for link, flows in run["flows_over_even"].items():
+            if flows > MAX_FLOWS_OVER_EVEN:
+                yield f"a link {link} has {flows} flows above an even share"
     for count in ("icrc_drops", "naks", "out_of_sequence", "retransmissions"):
         if run[count]:
             yield f"{count} {run[count]}"
@@ -194,11 +212,9 @@ def broken(report):
 
 def make(directory):
     said = settings(os.path.join(directory, "settings"))
-    shape = {k: int(said[k]) for k in ("leaves", "spines")}
-    shape["link_mbit"] = int(said["rate"])
     runs, flows, good = [], 0, 0
     for path in glob.glob(os.path.join(directory, "*", "run.json")):
-        entry, run = measure(os.path.dirname(path), shape)
+        entry, run = measure(os.path.dirname(path), said)
         runs.append(entry)
         # A broken link makes switches choose other paths.
         if is_ours(entry) and entry["links"] == "healthy":
@@ -213,9 +229,8 @@ def make(directory):
     hosts = sorted({run["hosts_per_leaf"] for run in runs})
     return {
         "kernel": kernel,
-        "fabric": {"leaves": shape["leaves"], "spines": shape["spines"],
-                   "hosts": hosts if len(hosts) > 1 else hosts[0]},
-        "link_mbit": shape["link_mbit"],
+        "fabric": fabric_of(said, hosts if len(hosts) > 1 else hosts[0]).shape(),
+        "link_mbit": int(said["rate"]),
         "seed": int(said["seed"]),
         "port_map": {"flows": flows, "landed_as_planned": good},
         "runs": runs,

@@ -6,7 +6,7 @@ import os
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, MARGIN = 560, 420, 50
-SPINE_Y, LEAF_Y, HOST_Y = 120, 270, 330
+LEAF_Y, HOST_Y = 270, 330
 # Classes: "t" is a heading; "e" ends at its place, "m" has it in the middle.
 STYLE = """<style>text{font:13px sans-serif;fill:#222}
 .t{font-size:16px}.t,.k{font-weight:bold}.e{text-anchor:end}.m{text-anchor:middle}
@@ -25,6 +25,7 @@ TITLES = {"ecmp": "ECMP", "ecmp-2qp": "ECMP, 2 queue pairs",
 COLOURS = {"ecmp": "#d73027", "ecmp-2qp": "#e8604c", "ecmp-4qp": "#f4774f",
            "ecmp-8qp": "#fc8d59", "spray": "#c9b037", "spray-order": "#a89a3c",
            "reps": "#8a6fb0"}
+BROKEN = {"slow": "slow link", "dead": "dead link", "core": "dead core"}
 CELL, ROW = 84, 24
 BAR, LABEL = 15, 175
 SCALE = WIDTH - LABEL - 110	# width of the longest bar
@@ -41,8 +42,8 @@ def places(n, y):
     return [(MARGIN + step * (i + 0.5), y) for i in range(n)]
 
 
-def box(x, y, text):
-    return (f'<rect class="n" x="{x - 37:.1f}" y="{y - 13}" width="74" '
+def box(x, y, text, width):
+    return (f'<rect class="n" x="{x - width / 2:.1f}" y="{y - 13}" width="{width:.1f}" '
             'height="26" rx="5"/>'
             f'<text class="b m" x="{x:.1f}" y="{y + 5}">{escape(text)}</text>')
 
@@ -76,29 +77,49 @@ def line(x1, y1, x2, y2, ratio, title=""):
             f' stroke-opacity="0.85"><title>{title}</title></line>')
 
 
+def tiers(shape):
+    """For each tier of routers, from the leaves up: their name, number, and y."""
+    if "cores" in shape:
+        return (("leaf", shape["leaves"], LEAF_Y), ("agg", shape["pods"] * shape["aggs"], 195),
+                ("core", shape["aggs"] * shape["cores"], 120))
+    return ("leaf", shape["leaves"], LEAF_Y), ("spine", shape["spines"], 120)
+
+
+def uplinks(run, shape):
+    """For each tier but the highest: [router][link]: bytes, and the router that has the first
+    link of a router."""
+    if "cores" in shape:
+        return ((run["leaf_agg_bytes"],
+                 lambda l: l * shape["pods"] // shape["leaves"] * shape["aggs"]),
+                (run["agg_core_bytes"], lambda a: a % shape["aggs"] * shape["cores"]))
+    return ((run["uplink_bytes"], lambda _: 0),)
+
+
 def panel(run, shape, left):
-    spines = places(shape["spines"], SPINE_Y)
-    leaves = places(shape["leaves"], LEAF_Y)
-    up, hosts = run["uplink_bytes"], run["hosts_per_leaf"]
-    mean = sum(map(sum, up)) / (len(up) * len(up[0]))
+    rows = tiers(shape)
+    means = [sum(map(sum, table)) / (len(table) * len(table[0]))
+             for table, _ in uplinks(run, shape)]
+    fullest = "uplink" if len(means) == 1 else "link of a tier"
     out = [f'<g transform="translate({left},0)">',
            f'<text class="t m" x="{WIDTH / 2}" y="62">'
            f'{TITLES.get(run["policy"], run["policy"])}</text>',
-           f'<text class="m" x="{WIDTH / 2}" y="84">fullest uplink '
-           f'{run["imbalance"]:.2f} x the mean of {mean / 1e6:.2f} MB, done in '
+           f'<text class="m" x="{WIDTH / 2}" y="84">fullest {fullest} '
+           f'{run["imbalance"]:.2f} x the mean of {means[0] / 1e6:.2f} MB, done in '
            f'{run["completion_s"]:.1f} s</text>']
     links = []
-    for l, (lx, ly) in enumerate(leaves):
-        for s, (sx, sy) in enumerate(spines):
-            links.append((up[l][s] / mean, lx, ly, sx, sy, l, s))
-    for ratio, lx, ly, sx, sy, l, s in sorted(links):
-        out.append(line(lx, ly - 13, sx, sy + 13, ratio,
-                        f"leaf {l} to spine {s}: {up[l][s] / 1e6:.2f} MB, "
-                        f"{ratio:.2f} x the mean"))
-    for s, (x, y) in enumerate(spines):
-        out.append(box(x, y, f"spine {s}"))
-    width = (WIDTH - 2 * MARGIN) / shape["leaves"]
-    for l, (x, y) in enumerate(leaves):
+    for (table, first), mean, low, high in zip(uplinks(run, shape), means, rows, rows[1:]):
+        below, above = (places(count, y) for _, count, y in (low, high))
+        for i, loads in enumerate(table):
+            for j, load in enumerate(loads, first(i)):
+                links.append((load / mean, below[i], above[j],
+                              f"{low[0]} {i} to {high[0]} {j}: {load / 1e6:.2f} MB"))
+    for ratio, (lx, ly), (ux, uy), text in sorted(links):
+        out.append(line(lx, ly - 13, ux, uy + 13, ratio, f"{text}, {ratio:.2f} x the mean"))
+    for name, count, y in rows:
+        for i, (x, _) in enumerate(places(count, y)):
+            out.append(box(x, y, f"{name} {i}", min(74, (WIDTH - 2 * MARGIN) / count - 4)))
+    hosts, width = run["hosts_per_leaf"], (WIDTH - 2 * MARGIN) / shape["leaves"]
+    for l, (x, y) in enumerate(places(shape["leaves"], LEAF_Y)):
         for h in range(hosts):
             hx = x + (h + 0.5 - hosts / 2) * min(44, 0.9 * width / hosts)
             out.append(f'<line class="l" x1="{x:.1f}" y1="{y + 13}" x2="{hx:.1f}" '
@@ -106,7 +127,6 @@ def panel(run, shape, left):
                        f'<circle class="n" cx="{hx:.1f}" cy="{HOST_Y}" r="11"/>'
                        f'<text class="b h m" x="{hx:.1f}" y="{HOST_Y + 4}">'
                        f'{l * hosts + h}</text>')
-        out.append(box(x, y, f"leaf {l}"))
     out.append("</g>")
     return out
 
@@ -135,9 +155,10 @@ def fabric(report):
             if p in by_policy]
     if "ecmp" not in by_policy or not ours:
         return None
+    where = ("from leaves to aggs and cores", "in another pod") \
+        if "cores" in report["fabric"] else ("from leaf to spine", "under another leaf")
     return opened(2 * WIDTH, HEIGHT, MARGIN,
-                  "Load of the links from leaf to spine, while each host writes "
-                  "to one under another leaf") + \
+                  f"Load of the links {where[0]}, while each host writes to one {where[1]}") + \
         panel(by_policy["ecmp"], report["fabric"], 0) + \
         panel(by_policy[ours[0]], report["fabric"], WIDTH) + key() + ["</svg>"]
 
@@ -192,7 +213,7 @@ def completion(report):
 
 def column(_, pattern, links):
     """The settings of a run that make a column, beside the hosts per leaf."""
-    return pattern if links == "healthy" else f"{pattern}, {links} link"
+    return f"{pattern}, {BROKEN[links]}" if links in BROKEN else pattern
 
 
 def cell(run):

@@ -5,7 +5,7 @@
 # Traffic of the demonstration. A pattern says who sends to whom, and when. An ideal network
 # takes about the same time for all patterns.
 #
-# permutation   each host to the one in its place under the next leaf
+# permutation   each host to the one in its place under the next leaf, or in the next pod
 # all-to-all    each host to every other, the next one first
 # ring          each host to the next: one flow leaves each leaf. The control:
 #               NICs as fast as a link have nothing to gain from other links.
@@ -28,7 +28,7 @@ pattern_message()
 {
 	local packets=8
 
-	while ((packets % spines)); do
+	while ((packets % paths)); do
 		packets=$((packets + 8))
 	done
 	case $1 in
@@ -43,7 +43,7 @@ pattern_flows()
 	local count=$((leaves * hosts)) k step=0
 
 	case $1 in
-	permutation)	shift_flows "$hosts" 1 0 ;;
+	permutation)	shift_flows $((cores ? count / pods : hosts)) 1 0 ;;
 	ring)		shift_flows 1 1 0 ;;
 	all-to-all)
 		for ((k = 1; k < count; k++)); do
@@ -129,7 +129,7 @@ pattern_host_rate()
 	if [[ $1 == ring ]]; then
 		echo "$rate"
 	else
-		echo $((rate * spines))
+		echo $((rate * aggs))
 	fi
 }
 
@@ -137,7 +137,7 @@ pattern_host_rate()
 flows_plan()
 {
 	pattern_flows "$1" | demo/ideal.py "$seconds" "$(pattern_message "$1")" "$leaves" \
-		"$spines" "$hosts" "$rate" "$(pattern_host_rate "$1")"
+		"$pods" "$aggs" "$cores" "$hosts" "$rate" "$(pattern_host_rate "$1")"
 }
 
 # host_rate_set MBIT

@@ -13,15 +13,17 @@
 enum link_sender {
 	LINK_HOST = 1,		/* a host; index: the host under its leaf */
 	LINK_BRIDGE = 2,	/* a leaf, to a host of its own */
-	LINK_UP = 3,		/* a leaf, to a spine; index: the spine */
-	LINK_DOWN = 4,		/* a spine, to a leaf; index: the spine */
+	LINK_UP = 3,		/* a leaf, to a spine or agg; index: the spine or agg */
+	LINK_DOWN = 4,		/* a spine or agg, to a leaf; index: the spine or agg */
+	LINK_CORE_UP = 5,	/* an agg, to a core; index: the core */
+	LINK_CORE_DOWN = 6,	/* a core, to an agg; index: the core */
 };
 
 /**
  * struct link - where a frame comes from
  * @prefix: the same in all of the fabric
  * @sender: enum link_sender
- * @leaf: leaf of the link
+ * @leaf: leaf of the link, or its agg where the other end is a core
  * @index: the other end
  */
 struct link {

@@ -24,7 +24,7 @@
  * @dqpn: destination queue pair number
  * @sport: UDP source port
  * @sender: enum link_sender
- * @leaf: leaf of the link
+ * @leaf: leaf of the link, or its agg where the other end is a core
  * @index: the other end of the link
  * @ack: 1 for acknowledgments, 0 for all else
  * @reserved: zero

@@ -28,22 +28,17 @@ observe_forget()
 # Attach the programs to all links of the fabric that is up, and behind its leaves.
 observe()
 {
-	local l s h
+	local router dev h
 
-	for ((s = 0; s < spines; s++)); do
-		for ((l = 0; l < leaves; l++)); do
-			attach_batch "leaf$l" ingress observe
-		done | netns_exec "spine$s" tc -batch -
-	done
-	for ((l = 0; l < leaves; l++)); do
+	for router in $(routers); do
 		{
-			for ((s = 0; s < spines; s++)); do
-				attach_batch "spine$s" ingress observe
+			for dev in $(devices "$router"); do
+				attach_batch "$dev" ingress observe
 			done
-			for ((h = l * hosts; h < (l + 1) * hosts; h++)); do
-				attach_batch "host$h" egress observe
+			[[ $router != leaf* ]] || for ((h = 0; h < hosts; h++)); do
+				attach_batch "host$((${router#leaf} * hosts + h))" egress observe
 			done
-		} | netns_exec "leaf$l" tc -batch -
+		} | netns_exec "$router" tc -batch -
 	done
 }
 

@@ -9,194 +9,20 @@
 # some minutes under TCG.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
-. selftests/guest/steer/steer.sh
-. selftests/net/observe.sh
+. selftests/guest/steer/failure.sh
 
-pins=/sys/fs/bpf/test_failure
-qps=3
-timeout=17	# of a queue pair: 4.096 us * 2^17
-limit=$((3 * 4096 * (1 << timeout) / 1000000))	# ms
+first='.sender == 3 and .leaf == 0'
 flaps=${FLAPS:-6}
 
 up()
 {
-	steer_up --hosts 1 --rate 8mbit --host-rate 32mbit && module_load &&
-		defer module_unload && observe_up && daemons_up &&
-		job_load_cgroup 0 --split all --resequence on &&
-		job_load_cgroup "$far" --split all --resequence on
-}
-
-# One daemon for each network namespace. The events of host 0's go to $dir/events.
-daemons_up()
-{
-	local host n=0
-
-	defer daemons_down
-	for host in 0 "$far"; do
-		((!n)) || [[ $(host_netns "$host") ]] || continue
-		host_exec "$host" rocesteer --json daemon --probe-timeout 10 \
-			>"$dir/daemon$host" 2>&1 &
-		busywait 30000 daemons_run $((++n)) || return
-	done
-	host_exec 0 rocesteer --json monitor >"$dir/events" &
-}
-
-daemons_run()
-{
-	(($(find /run/rocesteer -name '*.sock' | wc -l) == $1))
-}
-
-# seen SPINE FILTER: jq of the packets on the links to the spine
-seen()
-{
-	bpftool --json map dump pinned "$pins/seen" |
-		jq --argjson s "$1" "[.[].formatted | .key + .value |
-			select(.sender == 3 and .index == \$s)] | $2"
-}
-
-all_carry()
-{
-	bpftool --json map dump pinned "$pins/seen" |
-		jq -e --argjson n "$spines" '[.[].formatted | .key + .value |
-			select(.sender == 3 and .leaf == 0 and .ack == 0)] |
-			group_by(.index) | length == $n and
-			all(.[]; map(.packets) | add > 20)' >/dev/null
-}
-
-# All spines are used from now on.
-are_used()
-{
-	observe_forget && busywait 60000 all_carry
-}
-
-# path_by SPINE: the path in host 0's port map
-path_by()
-{
-	jq --arg router "10.255.1.$(($1 + 1))" \
-		'.peers[0].paths[] | select(.router == $router).path' \
-		"$dir/ports0.json"
-}
-
-# vanish SPINE [RULE]: by default it loses all packets
-vanish()
-{
-	local s=$1
-	shift
-
-	ip -n "spine$s" rule add pref 1 "${@:-blackhole}"
-}
-
-appear()
-{
-	ip -n "spine$1" rule del pref 1
-}
-
-# told FILTER: of the events of job 1, which is host 0's
-told()
-{
-	jq -s -e "[.[] | select(.job == 1)] | $1" "$dir/events"
-}
-
-daemon_told()
-{
-	told "$@" >/dev/null
-}
-
-last_is()
-{
-	daemon_told "map(select(.path == $(path_by "$2") and .event != \"detour\")) |
-		last.event == \"path-$1\""
-}
-
-plan()
-{
-	flows_of 0 | jq -c '[.flows[] | select(.share and .job == 1) |
-		{dqpn, on: [.pieces[].path] | sort}] | sort_by(.dqpn)'
-}
-
-# Set now, in ms.
-look()
-{
-	local s ms _
-
-	IFS='. ' read -r s ms _ </proc/uptime
-	now=$((s * 1000 + 10#$ms * 10))
-}
-
-is_after()
-{
-	look
-	((now > $1))
-}
-
-# off_since SPINE TIME: the last packet of either direction to the spine came within the limit
-# after TIME
-off_since()
-{
-	took=$(($(seen "$1" 'map(.last) | max // 0') / 1000000 - $2))
-	echo "spine$1: off it after $took ms, at most $limit ms"
-	((took <= limit)) && return
-	echo "since $2 ms:"
-	seen "$1" 'map({leaf, dqpn, ack, packets, last})[]' | jq -c .
-	return 1
-}
-
-dies()
-{
-	local s=$1
-
-	are_used || return
-	before=$(plan)
-	look
-	start=$now
-	vanish "$@"
-	busywait 60000 last_is down "$s" || return
-	busywait 60000 is_after $((start + 2 * limit))
-	after=$(plan)
-	off_since "$s" "$start"
+	steer_up --hosts 1 --rate 8mbit --host-rate 32mbit && paths=$spines && failure_up
 }
 
 silent()
 {
 	write_start "$qps" "$timeout"
-	dies 2
-}
-
-# A failure shows the last events, and repairs the spines.
-attempt()
-{
-	local s
-
-	"$@" && return
-	tail -n 30 "$dir/events"
-	tail -n 30 "$dir/daemon"*
-	plan
-	write_end 2>/dev/null
-	for ((s = 0; s < spines; s++)); do
-		appear "$s" 2>/dev/null
-	done
-	return 1
-}
-
-# Each flow keeps its paths but the dead one.
-moved_least()
-{
-	echo "$before"
-	echo "$after"
-	jq -n -e --argjson before "$before" --argjson after "$after" \
-		--argjson dead "$(path_by 2)" '
-		($after | length) == 3 and
-		$after == ($before | map(.on -= [$dead]))'
-}
-
-returns()
-{
-	appear 2
-	busywait 60000 last_is up 2 && busywait 60000 all_up && are_used &&
-		told "map(select(.path == $(path_by 2) and
-			(.event | startswith(\"path-\")))) | map((.time[:19] + \"Z\" |
-			fromdate) + (.time[19:-1] | tonumber)) |
-			\"held down for \(.[-1] - .[-2]) s\", .[-1] - .[-2] >= 0.1"
+	dies spine2
 }
 
 # The spine says so, without the limit that Linux has: once a second for each host.
@@ -208,11 +34,11 @@ no_route()
 		defer sysctl -qw "net.ipv4.route.error_cost=$cost" &&
 		sysctl -qw net.ipv4.route.error_cost=0 || return
 	write_start "$qps" "$timeout"
-	dies 3 to 10.1.1.0/24 unreachable &&
-		told "map(select(.path == $(path_by 3) and .event == \"path-down\"))[-1] |
+	dies spine3 to 10.1.1.0/24 unreachable &&
+		told "map(select(.path == $(path_by spine3) and .event == \"path-down\"))[-1] |
 			.cause, .cause == \"unreachable\"" || return
-	appear 3
-	busywait 60000 last_is up 3 && busywait 60000 all_up && are_used && write_end
+	appear spine3
+	busywait 60000 last_is up spine3 && busywait 60000 all_up && are_used && write_end
 }
 
 # One packet in five is lost, and the path answers to probes.
@@ -220,7 +46,7 @@ loses_some()
 {
 	local p
 
-	p=$(path_by 1)
+	p=$(path_by spine1)
 	write_start "$qps" "$timeout"
 	ip netns exec spine1 tc qdisc replace dev leaf1 parent 2:2 \
 		netem loss 20% limit 4000
@@ -268,17 +94,6 @@ pause()
 	read -r -t "$s" <> <(:) || :
 }
 
-all_up()
-{
-	local host
-
-	for host in 0 "$far"; do
-		host_exec "$host" rocesteer --json job show \
-			--job $((host + 1)) |
-			jq -e 'all(.groups[]; .down == [])' >/dev/null || return
-	done
-}
-
 # Spines are silent for up to one and a half times the limit.
 flap()
 {
@@ -287,7 +102,7 @@ flap()
 	echo "SEED=$seed"
 	RANDOM=$seed
 	for ((i = 0; i < flaps; i++)); do
-		s=$((RANDOM % spines))
+		s=spine$((RANDOM % spines))
 		look
 		start=$now
 		vanish "$s"
@@ -316,11 +131,11 @@ lands_as_planned()
 {
 	local s ports
 
-	for ((s = 0; s < spines; s++)); do
+	for s in $(routers 1); do
 		ports=$(flows_of 0 | jq --argjson p "$(path_by "$s")" \
 			'[.flows[] | select(.share and .job == 1) | .pieces[] |
 				select(.path == $p).port]')
-		seen "$s" 'map(select(.leaf == 0 and .ack == 0).sport) | unique' |
+		seen "$(links_of "$s")" 'map(select(.leaf == 0 and .ack == 0).sport) | unique' |
 			jq -e --argjson ports "$ports" 'length > 0 and
 				. - $ports == []' >/dev/null || return
 	done
@@ -405,8 +220,8 @@ unload()
 ktap_plan 12
 check "a fabric, its port map, daemons and jobs are up" up
 check "split flows leave a silent spine in time" attempt silent
-check "no piece on another path has moved" moved_least
-check "a spine that is back is used again after its hold-down" attempt returns
+check "no piece on another path has moved" moved_least spine2
+check "a spine that is back is used again after its hold-down" attempt returns spine2
 check "every byte arrives in spite of a silent spine, without a failed completion" attempt write_end
 check "a path by a spine without a route goes down, and is used again with the route" \
 	attempt no_route
