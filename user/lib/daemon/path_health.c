@@ -7,6 +7,7 @@
 
 #define ANSWERS		3	/* more than silences before a path is used again */
 #define CONTROLS	2
+#define UNSURE_MAX	3
 #define CALM		(100 * MSEC)
 #define CALM_MAX	2	/* doublings: 400 ms */
 #define HOLD_MAX	64	/* times the shortest */
@@ -46,6 +47,7 @@ void path_health_suspect(struct path_health *health, __u32 p, bool lost, __u64 n
 	if (lost) {
 		path->lost = now;
 		path->detours++;
+		path->unsure = 0;
 	}
 	if (path->state == PATH_LOSSY)
 		path->due = now + FORGET;
@@ -179,7 +181,7 @@ __u64 path_health_examine_again(struct path_health *health, __u64 usable)
 		    wants_controls(&health->path[p])) {
 			again |= bit(p);
 			asks_all |= health->path[p].router;
-			first = p + 1;
+			first = p + 1 + CONTROLS * health->path[p].unsure;
 		}
 	if (!again)
 		return 0;
@@ -257,6 +259,15 @@ static bool is_limited(const struct path_health *health, __u32 p, __u64 now)
 	       down_paths(health) && now - path->heard < LIMIT;
 }
 
+/* The leaf's answers to probes by these controls may all come back by what is dead. */
+static bool is_unsure(const struct path_health *health, __u32 p)
+{
+	const struct path *path = &health->path[p];
+
+	return path->state == PATH_UP && path->router && !path->leaf && !health->leaf &&
+	       path->unsure < UNSURE_MAX;
+}
+
 enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 				    const struct traffic *traffic, __u64 now)
 {
@@ -282,6 +293,8 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
 		return VERDICT_UNKNOWN;
 	if (health->leaf && !dead)
 		return VERDICT_LEAF;
+	if (is_unsure(health, p))
+		return VERDICT_UNKNOWN;
 	return only_this_loses(health, p, traffic) ? VERDICT_DATA :
 						     VERDICT_UNKNOWN;
 }
@@ -315,6 +328,8 @@ void path_health_unknown(struct path_health *health, __u32 p, __u64 now)
 
 	if (is_limited(health, p, now))
 		path->due = path->heard + LIMIT;
+	else if (is_unsure(health, p))
+		path->due = now + (CALM << path->unsure++);
 }
 
 void path_health_lossy(struct path_health *health, __u32 p, __u64 now)

@@ -8,8 +8,9 @@
  * does not answer, the path is probed again, and other paths, the controls, after it. Answers
  * need not come back by the path that is probed: a router that does not answer proves
  * nothing unless it, or another router at its distance, answers a later probe by another
- * path. Routers limit how often they answer: a router that answered just now is asked again
- * later, if another path is down that accounts for the loss.
+ * path. If the leaf answers to no control, other controls follow soon. Routers limit how often
+ * they answer: a router that answered just now is asked again later, if another path is down that
+ * accounts for the loss.
  */
 #ifndef ROCESTEER_LIB_PATH_HEALTH_H
 #define ROCESTEER_LIB_PATH_HEALTH_H
@@ -54,6 +55,7 @@ enum path_verdict {
  * @due: time to examine the path again or, by path_health_recovers(), to use it again; or 0
  * @calm_until: a suspicion before this time is examined at this time
  * @calm: times in a row that the path answered although suspected
+ * @unsure: times in a row that its router answered, and the leaf by no path
  * @suspected: time of the last suspicion
  * @lost: time of the last suspicion because a flow lost packets
  * @doubted: suspected only because its router did not answer
@@ -83,6 +85,7 @@ struct path {
 	__u64 due;
 	__u64 calm_until;
 	unsigned int calm;
+	unsigned int unsure;
 	__u64 suspected;
 	__u64 lost;
 	bool doubted;
@@ -202,7 +205,8 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
  * @usable: paths that can be probed
  *
  * Suspects that did not answer are probed again, then @controls, which are few because the
- * leaf answers for all of them. If no other path is up, paths that are down are controls. If
+ * leaf answers for all of them; where it did not in the examination before, they are others. If
+ * no other path is up, paths that are down are controls. If
  * the router of a suspect answered but the leaf did not, the answer of the leaf may have
  * been lost on the way back: the routers of all other paths are @witnesses.
  *
@@ -233,7 +237,10 @@ enum path_verdict path_health_judge(const struct path_health *health, __u32 p,
  */
 bool path_health_is_lossy(struct path_health *health, __u32 p, const struct traffic *traffic);
 
-/* The verdict is unknown: examine again if the router may only have limited its answers. */
+/*
+ * The verdict is unknown: examine again if the router may only have limited its answers, and a few
+ * times, by other controls, if it answered but the leaf did not.
+ */
 void path_health_unknown(struct path_health *health, __u32 p, __u64 now);
 
 /* The path is lossy. It is up again when no flow suspects it for a while. */
