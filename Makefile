@@ -11,7 +11,7 @@
 # make demo     in a guest: a fabric, traffic under several policies, the comparison, and
 #               a collective; with options (DEMO="--help") the comparison alone
 # make demo-all all policies and traffics on three fabrics, and on broken links: a night;
-#               and demo-chunk
+#               the main ones in a fat tree; and demo-chunk
 # make demo-chunk  collectives over two dimensions, measured against their plans
 # make demo-reduce  All-Reduces by a ring, and by switches that sum
 # make check    all tests, what is random or repeats itself a few times: 25 minutes
@@ -87,8 +87,11 @@ demo-all:
 	scripts/deps demo
 	failed=0; \
 	demo/run --policies all --patterns all --hosts 2,3,4 || failed=1; \
-	demo/run --keep yes --policies all --patterns all-to-all --hosts 4 --links dead,slow && \
-	exit $$failed
+	demo/run --keep yes --policies all --patterns all-to-all --hosts 4 --links dead,slow || \
+		failed=1; \
+	demo/run --pods 4 --policies ecmp,ecmp-4qp,place,all || failed=1; \
+	demo/run --pods 4 --keep yes --policies ecmp,place,all --patterns all-to-all \
+		--links dead,core && exit $$failed
 	demo/chunk.sh
 
 demo-chunk:

@@ -51,12 +51,12 @@ policy_patience()
 
 # N: queue pairs wait 4.096 us * 2^N for an acknowledgment. 34 s covers all queues. With
 # spraying 1 s, which is long in the queues, because only the timer notices that rxe dropped
-# the end of a message. With a dead link 4 s, because only the timer notices it.
+# the end of a message. With a dead link or core 4 s, because only the timer notices it.
 policy_ack_timeout()
 {
 	case $1-${links:-} in
 	spray-*)	echo 18 ;;
-	*-dead)		echo 20 ;;
+	*-dead | *-core)	echo 20 ;;
 	*)		echo 23 ;;
 	esac
 }

@@ -223,6 +223,6 @@ links_idle()
 {
 	local before=$sent
 
-	sent=$(fabric_links)
+	sent=$(selftests/net/fabric.sh links)
 	[[ $sent == "$before" ]]
 }

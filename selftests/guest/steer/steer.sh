@@ -61,18 +61,14 @@ far_hosts()
 # Do not let short packets overtake others: MPI and UCX have short messages, too.
 short_wait()
 {
-	local n
+	local n router
 
 	for ((n = 0; n < leaves * hosts; n++)); do
 		host_exec "$n" tc filter del dev "$(host_dev "$n")" parent 2: || return
 	done
-	for ((n = 0; n < leaves; n++)); do
-		printf 'filter del dev spine%d parent 2:\n' $(seq 0 $((spines - 1))) |
-			tc -n "leaf$n" -batch - || return
-	done
-	for ((n = 0; n < spines; n++)); do
-		printf 'filter del dev leaf%d parent 2:\n' $(seq 0 $((leaves - 1))) |
-			tc -n "spine$n" -batch - || return
+	for router in $(routers); do
+		devices "$router" | sed 's/.*/filter del dev & parent 2:/' |
+			tc -n "$router" -batch - || return
 	done
 }
 
