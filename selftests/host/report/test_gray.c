@@ -110,8 +110,8 @@ static struct report_path random_path(const struct fabric *f, unsigned int from,
 				      unsigned int spine, unsigned int to, unsigned int turn)
 {
 	struct report_path path = {
-		.up = link_up(f, from, spine),
-		.down = link_down(f, spine, to),
+		.link = { link_up(f, from, spine), link_down(f, spine, to),
+			  REPORT_NO_LINK, REPORT_NO_LINK },
 		.packets = PACKETS,
 		.probes = PROBES,
 		.group = (f->from < 0 ? from * f->leaves : 0) + to,
@@ -154,6 +154,17 @@ static bool is_bad(const struct fabric *f, size_t link)
 	return false;
 }
 
+/* The number of the bad link that is named, or REPORT_NO_LINK. */
+static size_t bad_of(const struct fabric *f, const struct report_gray *gray)
+{
+	unsigned int i;
+
+	for (i = 0; i < gray->nr_others; i++)
+		if (is_bad(f, gray->other[i]))
+			return gray->other[i];
+	return is_bad(f, gray->link) ? gray->link : REPORT_NO_LINK;
+}
+
 /**
  * struct count - outcomes of many runs
  * @named: runs in which all bad links are named, @apart: and told apart from others
@@ -175,7 +186,7 @@ static bool is_off(const struct fabric *f, const struct report_gray *gray)
 	const double *value = gray->cause == REPORT_LOSS ? f->loss :
 			      gray->cause == REPORT_MARKS ? f->marks : f->slow_ns;
 
-	should = value[is_bad(f, gray->link) ? gray->link : gray->other];
+	should = value[bad_of(f, gray)];
 	return fabs(is - should) > 0.5 * should;
 }
 
@@ -188,15 +199,13 @@ static void count(struct count *count, const struct fabric *f, enum report_cause
 
 	for (i = 0; i < f->nr_bad; i++) {
 		for (j = 0; j < n; j++)
-			if (found[j].link == f->bad[i] || found[j].other == f->bad[i])
+			if (bad_of(f, &found[j]) == f->bad[i])
 				break;
 		named += j < n;
-		apart += j < n && found[j].other == REPORT_NO_LINK;
+		apart += j < n && !found[j].nr_others;
 	}
 	for (j = 0; j < n; j++) {
-		if (found[j].cause != cause ||
-		    (!is_bad(f, found[j].link) &&
-		     (found[j].other == REPORT_NO_LINK || !is_bad(f, found[j].other)))) {
+		if (found[j].cause != cause || bad_of(f, &found[j]) == REPORT_NO_LINK) {
 			wrong = true;
 			continue;
 		}
@@ -380,16 +389,41 @@ static void test(const char *name, draw_t *draw, enum report_cause cause, struct
 		printf("# of %u runs: %u name another link\n", RUNS, sum->wrong);
 }
 
+/* Of four paths each agg has two, and each core one. */
+static void test_tiers(void)
+{
+	struct report_gray found = {};
+	struct report_path path[4];
+	size_t i;
+	int nr;
+
+	for (i = 0; i < 4; i++)
+		path[i] = (struct report_path) {
+			.link = { i % 2, 2 + i, 6 + i, 10 + i % 2 },
+			.packets = PACKETS, .rounds = i % 2 ? 0 : 100,
+		};
+	nr = report_gray(path, 4, 12, &found, 1);
+	ktap_result(nr == 1 && found.nr_others == 1 && found.link + found.other[0] == 10,
+		    "paths by one agg: links from leaf to agg and from agg to leaf are named");
+	path[2].rounds = 0;
+	nr = report_gray(path, 4, 12, &found, 1);
+	ktap_result(nr == 1 && found.nr_others == 1 && found.link + found.other[0] == 8,
+		    "one path of an agg: the links to the core and behind it are named");
+	nr = report_gray(path, 2, 12, &found, 1);
+	ktap_result(nr == 1 && found.nr_others == 3, "one path of each agg: four links are named");
+}
+
 static void test_range(void)
 {
-	struct report_path path = { .up = 2, .down = 1, .packets = 1000, .rounds = 1000 };
+	struct report_path path = { .link = { 2, 1, REPORT_NO_LINK, REPORT_NO_LINK },
+				    .packets = 1000, .rounds = 1000 };
 	struct report_gray found;
 
 	ktap_result(report_gray(NULL, 0, 0, &found, 1) == 0, "no paths: no links");
 	ktap_result(report_gray(&path, 1, 3, &found, 1) == 0, "one path: nothing to compare");
 	ktap_result(report_gray(&path, 1, 2, &found, 1) == -EINVAL,
 		    "a number of a link beyond the last one is refused");
-	path.up = REPORT_NO_LINK;
+	path.link[0] = REPORT_NO_LINK;
 	ktap_result(report_gray(&path, 1, 2, &found, 1) == 0,
 		    "a link that is not known is accepted");
 	path.group = 1;
@@ -421,6 +455,7 @@ int main(void)
 	test("hosts of one leaf", draw_one_leaf, REPORT_LOSS, &sum);
 	test("one link that marks", draw_marks, REPORT_MARKS, &sum);
 	test("one slow link", draw_slow, REPORT_DELAY, &sum);
+	test_tiers();
 	test_range();
 	return ktap_end();
 }

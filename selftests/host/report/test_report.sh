@@ -8,6 +8,7 @@ cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 own_namespaces --net
 . selftests/host/lib/command.sh
 . selftests/host/lib/routers.sh
+. selftests/host/report/recorders.sh
 
 # Each has a port map to the other, and a job with all flows.
 ready()
@@ -25,41 +26,6 @@ load()
 		on "$h" "$rocesteer" job load --job 1 --name '<script>' --all --no-verify \
 			--port-map "$dir/map.$h" "$@" || return
 	done
-}
-
-# begin HOST NAME [OPTION...]: record until finish
-begin()
-{
-	nsenter --net="/run/netns/$prefix$1" "$rocesteer" report record --host "$1" \
-		--out "$dir/$2" --interval 100 "${@:3}" >"$dir/log" 2>&1 &
-	recorders+=($!)
-}
-
-# The period of each has begun. From then on SIGTERM is blocked, as it ends the period.
-recording()
-{
-	local pid
-
-	for pid in "${recorders[@]}"; do
-		[[ /proc/$pid/exe -ef $rocesteer ]] &&
-			(((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 0x4000) != 0)) || return
-	done
-}
-
-finish()
-{
-	local status=0
-
-	kill -TERM "${recorders[@]}"
-	wait "${recorders[@]}" || status=$?
-	recorders=()
-	((!status)) || cat "$dir/log"
-	return "$status"
-}
-
-show()
-{
-	"$rocesteer" --json report show "$@"
 }
 
 # The bytes of paths in the recording are those that leaf0 sent, but for probes and ARP.

@@ -78,13 +78,37 @@ shows_all()
 		"leaf 10.1.0.254 | 0 % | 0.09 % gray | 0 % | 0 %" \
 		"leaf 10.9.1.1 | 0 % | 0.09 % | 0 % | 0 %" \
 		"name: job 1 (name), queue pair 24 of 10.1.2.1, 1.50 GB" \
-		"10.1.0.254 | 16 | 24.0 GB | 2.00 | 2.48 | 50.00 | 1.13" \
+		"leaf 10.1.0.254 to spines | 16 | 24.0 GB | 2.00 | 2.48 | 50.00 | 1.13" \
 		"Job 1 (name): name, name to leaf 10.9.1.1" \
 		"0 | 10.9.0.2 | 4 | 13.5 GB | 6.00 GB | 4000000 | 0 | 0 | 28.6" \
 		"3, down | 10.9.0.14 | 1 | 1.50 GB | 1.50 GB | 1000000 | 0 | 0 | 28.6" \
 		"path-up at 30.25 s: name, name to leaf 10.9.1.1, path 3" \
 		"5.00 | 2026-01-01T00:00:05.000Z | start | name | – | – | –" \
 		"name | 10.1.0.254 | name | name | name | 1 (name), observed"
+}
+
+# The first group is to another pod: two cores above each of two aggs, and one path whose agg
+# behind the core did not answer. The other is in the pod, by the same aggs.
+shows_tiers()
+{
+	# shellcheck disable=SC2016 # jq expands them
+	drawn name '.groups[0] |= (.cores = true | .paths |= [to_entries[] | (.key % 2) as $agg |
+			.value + {via: "10.255.1.\($agg + 1)", entry: "10.9.1.\($agg + 1)",
+			router: "10.255.2.\(.key + 1)", behind: "10.255.1.\($agg + 7)"}]) |
+		del(.groups[0].paths[3].behind) | .groups[1].paths |= (.[:2] | to_entries |
+			map(.value + {router: "10.255.1.\(.key + 1)", up: true})) |
+		.flows[8:][].sent[].path %= 2' || return
+	shows "leaf 10.1.0.254 | 15.0 GB 1.25 × | 9.00 GB 0.75 ×" \
+		"Agg | core 10.255.2.1 | core 10.255.2.3" \
+		"agg 10.255.1.2 | 3.00 GB 1.00 × may be gray | 1.50 GB 0.50 ×" \
+		"agg 10.255.1.8 | 3.00 GB 0.86 × may be gray" "Bytes from core to leaf" \
+		"leaf 10.9.1.1 | 1.50 GB 1.00 ×" \
+		"leaf 10.9.1.1 | 7.50 GB 1.33 × | 3.00 GB 0.53 × may be gray" \
+		"leaf 10.9.2.1 | 7.50 GB 1.33 × | 4.50 GB 0.80 × gray" \
+		"core 10.255.2.1 to agg 10.255.1.7 | 4 | 3 | name: job 1 (name), queue pair 17 of \
+10.1.1.1, 1.50 GB" "agg 10.255.1.1 to cores | 5 | 7.50 GB | 1.60 | 60.00 | 1.20" \
+		"leaf 10.1.0.254 to aggs | 16 | 24.0 GB | 1.25 | 25.00 | 1.00" \
+		"0 | 10.255.1.1 | 10.255.2.1 | 4 | 6.00 GB | 4000000 | 0 | 0 | 28.6"
 }
 
 shows_idleness()
@@ -119,13 +143,14 @@ check_drawn()
 	fi
 }
 
-ktap_plan 10
+ktap_plan 11
 check "a page loads nothing, and runs its own script alone" page name .
 check "a page has what --json prints" has_the_json name
 check "the end of a script, and a comment, in a name do not end the report" \
 	has_the_json '</script><!--'
 check "quotes and entities in a name stay what they are" has_the_json '&lt;"'\''\</&amp;'
 check_drawn "a page shows links, flows, groups, events and the earlier period" shows_all
+check_drawn "a page shows three tiers, and what is not known of them" shows_tiers
 check_drawn "a page of hosts that sent nothing says so" shows_idleness
 check_drawn "an element in a name is shown as text" shows_as_text '<b onclick=c()>'
 check_drawn "an entity in a name is shown as what it is" shows_as_text '&lt;i&gt;&#60;'

@@ -22,6 +22,7 @@ int report_show(const struct cli_args *args, struct err *err);
  * @port: UDP source port that takes the path, host order
  * @via: filled: first hop before the spine, or our leaf before a core, if that was asked for; else
  *	all zero
+ * @behind: filled: agg behind a core, or all zero
  * @entry: filled: address by which the path enters the leaf, or all zero
  * @sent: filled: probes to @entry; counts on
  * @lost: filled: of these, without an answer; counts on
@@ -35,6 +36,7 @@ struct report_target {
 	__u8 peer[16];
 	__u16 port;
 	__u8 via[16];
+	__u8 behind[16];
 	__u8 entry[16];
 	__u32 sent;
 	__u32 lost;

@@ -15,8 +15,8 @@
  * @nr: how many
  * @next: probes that were sent
  * @first: path of the first one: in each round another, as the first one takes longer
- * @kind: PROBE_LEAF: to the entries; PROBE_BEFORE: to the router before that of the path, where
- *	that is a core to our leaf
+ * @kind: PROBE_LEAF: to the entries; PROBE_BEFORE: to our leaf; PROBE_PATH: to the aggs behind
+ *	cores that are not known yet
  * @at: when each was sent, CLOCK_MONOTONIC ns
  */
 struct round {
@@ -28,24 +28,40 @@ struct round {
 	__u64 *at;
 };
 
+static bool has_tiers(const struct report_target *target)
+{
+	return target->leaf_hop > target->hop + 1;
+}
+
+static unsigned int ttl_of(const struct round *round, const struct report_target *target)
+{
+	if (round->kind == PROBE_PATH)
+		return target->hop + 1;
+	if (round->kind == PROBE_BEFORE && has_tiers(target))
+		return 1;
+	return probe_ttl(round->kind, target->hop, target->leaf_hop);
+}
+
 static int next_probe(void *client, struct batch_probe *probe, const __u8 **source,
 		      const __u8 **peer)
 {
 	struct round *round = client;
 	const struct report_target *target;
-	size_t i = (round->first + round->next) % round->nr;
+	size_t i;
 
-	if (round->next == round->nr)
-		return -EAGAIN;
-	target = round->target[i];
+	do {
+		if (round->next == round->nr)
+			return -EAGAIN;
+		i = (round->first + round->next++) % round->nr;
+		target = round->target[i];
+	} while (round->kind == PROBE_PATH &&
+		 (!has_tiers(target) || !addr_is_none(target->behind)));
 	probe->peer = i;
 	probe->kind = round->kind;
-	probe->ttl = round->kind == PROBE_BEFORE && target->leaf_hop > target->hop + 1 ? 1 :
-		     probe_ttl(round->kind, target->hop, target->leaf_hop);
+	probe->ttl = ttl_of(round, target);
 	probe->port = target->port;
 	*source = target->source;
 	*peer = target->peer;
-	round->next++;
 	round->at[i] = clock_ns();
 	return 0;
 }
@@ -61,6 +77,10 @@ static int got_answer(void *client, const struct batch_probe *probe,
 		return 0;
 	if (round->kind == PROBE_BEFORE) {
 		memcpy(target->via, answer->from, sizeof(target->via));
+		return 0;
+	}
+	if (round->kind == PROBE_PATH) {
+		memcpy(target->behind, answer->from, sizeof(target->behind));
 		return 0;
 	}
 	target->sent++;
@@ -144,7 +164,7 @@ int report_probe(struct report_target *targets, size_t nr, bool via, struct err 
 				round.target[round.nr++] = &targets[k];
 		if (via && targets[i].hop > 1)
 			ret = probe(&round, PROBE_BEFORE, err);
-		ret = ret ?: probe(&round, PROBE_LEAF, err);
+		ret = ret ?: probe(&round, PROBE_PATH, err) ?: probe(&round, PROBE_LEAF, err);
 	}
 	free(round.target);
 	free(round.at);

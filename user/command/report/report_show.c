@@ -25,7 +25,9 @@ static const struct out_column comparison_columns[] = {
 };
 
 static const struct out_column uplink_columns[] = {
+	{ "tier", "LINK" },
 	{ "leaf", "LEAF" },
+	{ "agg", "AGG" },
 	{ "flows", "FLOWS" },
 	{ "bytes", "BYTES" },
 	{ "imbalance", "IMBALANCE" },
@@ -33,6 +35,19 @@ static const struct out_column uplink_columns[] = {
 	{ "whole", "IF WHOLE" },
 	{ "split", "IF SPLIT" },
 	{ "flow_imbalance", "FLOWS UNEVEN BY %" },
+	{}
+};
+
+static const struct out_column link_columns[] = {
+	{ "tier", "LINK" },
+	{ "leaf", "LEAF" },
+	{ "spine", "SPINE" },
+	{ "agg", "AGG" },
+	{ "core", "CORE" },
+	{ "flows", "FLOWS" },
+	{ "bytes", "BYTES" },
+	{ "load", "LOAD" },
+	{ "loss", "LOSS" },
 	{}
 };
 
@@ -45,6 +60,7 @@ static const struct out_column group_columns[] = {
 	{ "mode", "MODE" },
 	{ "imbalance", "IMBALANCE" },
 	{ "path", "PATH" },
+	{ "via", "VIA" },
 	{ "router", "ROUTER" },
 	{ "flows", "FLOWS" },
 	{ "packets", "PACKETS" },
@@ -57,9 +73,11 @@ static const struct out_column group_columns[] = {
 };
 
 static const struct out_column collision_columns[] = {
-	{ "direction", "LINK" },
+	{ "tier", "LINK" },
 	{ "leaf", "LEAF" },
 	{ "spine", "SPINE" },
+	{ "agg", "AGG" },
+	{ "core", "CORE" },
 	{ "flows_on", "FLOWS" },
 	{ "fair", "FAIR" },
 	{ "host", "HOST" },
@@ -73,9 +91,11 @@ static const struct out_column collision_columns[] = {
 
 static const struct out_column gray_columns[] = {
 	{ "cause", "CAUSE" },
-	{ "direction", "LINK" },
+	{ "tier", "LINK" },
 	{ "leaf", "LEAF" },
 	{ "spine", "SPINE" },
+	{ "agg", "AGG" },
+	{ "core", "CORE" },
 	{ "address", "ENTERS BY" },
 	{ "or", "OR" },
 	{ "rate", "RATE" },
@@ -97,8 +117,9 @@ static const struct out_column event_columns[] = {
 static const struct out_view views[] = {
 	{ .rows = "comparison", .title = "Against the earlier period:",
 	  .columns = comparison_columns },
-	{ .rows = "uplinks", .title = "Uplinks of leaves, the worst first:",
+	{ .rows = "uplinks", .title = "Uplinks, the worst first:",
 	  .columns = uplink_columns, .empty = "Nothing was sent." },
+	{ .rows = "links", .title = "Links:", .columns = link_columns },
 	{ .rows = "gray", .title = "Gray links:", .columns = gray_columns,
 	  .empty = "No link loses, marks or delays packets more than the others." },
 	{ .rows = "collisions.flows", .title = "Links that more flows share than need be:",
@@ -220,22 +241,26 @@ static int write_html(const char *file, struct json_object *root, struct err *er
 	return ret < 0 ? err_errno(err, -ret, "write", "cannot write %s", file) : 0;
 }
 
-/* For people: the other candidate as a text. */
+/* For people: the other candidates as a text. */
 static void put_others(struct json_object *root)
 {
-	struct json_object *gray = json_object_object_get(root, "gray"), *item, *other;
-	size_t i, n = json_object_array_length(gray);
-	char text[2 * ADDR_STRLEN + 16];
+	static const char *const keys[] = { "tier", "leaf", "spine", "agg", "core" };
+	struct json_object *gray = json_object_object_get(root, "gray"), *item, *other, *value;
+	size_t i, k, n = json_object_array_length(gray);
 
 	for (i = 0; i < n; i++) {
+		char text[3 * (2 * ADDR_STRLEN + 16)] = "";
+
 		item = json_object_array_get_idx(gray, i);
-		if (!json_object_object_get_ex(item, "other", &other))
-			continue;
-		snprintf(text, sizeof(text), "%s %s %s",
-			 json_object_get_string(json_object_object_get(other, "direction")),
-			 json_object_get_string(json_object_object_get(other, "leaf")),
-			 json_object_get_string(json_object_object_get(other, "spine")));
-		out_string(item, "or", text);
+		other = item;
+		while (json_object_object_get_ex(other, "other", &other))
+			for (k = 0; k < ARRAY_SIZE(keys); k++)
+				if (json_object_object_get_ex(other, keys[k], &value))
+					snprintf(text + strlen(text), sizeof(text) - strlen(text),
+						 "%s%s", k ? " " : text[0] ? ", " : "",
+						 json_object_get_string(value));
+		if (text[0])
+			out_string(item, "or", text);
 	}
 }
 

@@ -297,6 +297,7 @@ static void fill_path(struct recording_group *group, __u32 p, const struct repor
 	struct recording_path *path = &group->path[p];
 
 	memcpy(group->via, target->via, 16);
+	memcpy(path->behind, target->behind, 16);
 	if (!addr_is_none(target->entry))
 		memcpy(path->entry, target->entry, 16);
 	path->probes = target->sent;
@@ -314,10 +315,12 @@ static void fill_group(const struct report_tables *tables, struct recording_grou
 	out_device_name(from->key.ifindex, to->device);
 	memcpy(to->leaf, from->key.leaf, 16);
 	memcpy(to->source, from->source, 16);
+	to->cores = from->leaf_hop > from->hop + 1;
 	to->observed = from->group.observe;
 	to->nr_paths = from->group.nr_paths;
 	for (p = 0; p < to->nr_paths; p++) {
 		memcpy(to->path[p].router, from->group.router[p], 16);
+		memcpy(to->path[p].via, from->group.via[p], 16);
 		memcpy(to->path[p].entry, from->group.leaf[p], 16);
 		to->path[p].up = !(from->group.down >> p & 1);
 		if (from->target[p])

@@ -136,7 +136,6 @@ static bool is_enough(const struct gray_fit *fit, size_t link, enum report_cause
 	size_t n = gray_index_paths(fit->index, link, &path), i;
 
 	gray->link = link;
-	gray->other = REPORT_NO_LINK;
 	gray->cause = cause;
 	gray->rate = own;
 	for (i = 0; i < n; i++) {
@@ -210,19 +209,19 @@ static void drop_links(struct gray_fit *fit, struct state *state, enum report_ca
 	}
 }
 
-/* The link that would explain the most in place of @link, which has no value now. */
-static size_t find_instead(const struct gray_fit *fit, size_t link)
+/* The link that would explain the most in place of the gray one, which has no value now. */
+static size_t find_instead(const struct gray_fit *fit, const struct report_gray *gray)
 {
 	size_t terms[GRAY_PATH_TERMS], best = REPORT_NO_LINK, n, i, j;
 	const size_t *path;
 	double most = 0;
 
-	n = gray_index_paths(fit->index, link, &path);
+	n = gray_index_paths(fit->index, gray->link, &path);
 	for (i = 0; i < n; i++) {
 		for (j = gray_index_terms(fit->index, path[i], terms); j--;) {
 			double gain;
 
-			if (terms[j] >= fit->index->nr_links || terms[j] == link ||
+			if (terms[j] >= fit->index->nr_links || gray_names(gray, terms[j]) ||
 			    place_of(fit, terms[j]) < fit->nr_used)
 				continue;
 			gain = gray_fit_gain(fit, terms[j], gray_fit_best(fit, terms[j]));
@@ -235,25 +234,27 @@ static size_t find_instead(const struct gray_fit *fit, size_t link)
 	return best;
 }
 
-/* Return: the link that explains the paths as well as the one at @place, or REPORT_NO_LINK. */
-static size_t find_other(struct gray_fit *fit, struct state *state, size_t place)
+/* Find the links that explain the paths as well as the gray one at @place. */
+static void find_others(struct gray_fit *fit, struct state *state, size_t place,
+			struct report_gray *gray)
 {
-	double with = gray_fit_likelihood(fit), scatter = gray_fit_scatter(fit), without;
-	size_t link = fit->used[place], other;
+	double with = gray_fit_likelihood(fit), scatter = gray_fit_scatter(fit), without = with;
 
 	state_save(state, fit);
-	gray_fit_set(fit, link, 0);
-	other = find_instead(fit, link);
-	if (other != REPORT_NO_LINK) {
-		fit->used[place] = other;
+	while (gray->nr_others < REPORT_GRAY_OTHERS) {
+		gray_fit_set(fit, gray->link, 0);
+		fit->used[place] = find_instead(fit, gray);
+		if (fit->used[place] == REPORT_NO_LINK)
+			break;
 		gray_fit_all(fit, REPORT_NO_LINK);
 		without = gray_fit_likelihood(fit);
+		state_restore(state, fit);
 		if (with - without > TOLD_APART * scatter)
-			other = REPORT_NO_LINK;
-		fit->used[place] = link;
+			break;
+		gray->other[gray->nr_others++] = fit->used[place];
 	}
+	fit->used[place] = gray->link;
 	state_restore(state, fit);
-	return other;
 }
 
 static int is_surer(const void *a, const void *b)
@@ -280,7 +281,7 @@ int gray_find_events(const struct gray_index *index, enum report_cause cause,
 		add_links(&fit, &state);
 		drop_links(&fit, &state, cause, found);
 		for (i = 0; i < fit.nr_used; i++)
-			found[i].other = find_other(&fit, &state, i);
+			find_others(&fit, &state, i, &found[i]);
 		ret = fit.nr_used;
 		qsort(found, ret, sizeof(*found), is_surer);
 	}

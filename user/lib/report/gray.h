@@ -3,7 +3,7 @@
  * Which links of a fabric lose, mark or delay packets, while they are up? Switches say nothing
  * of such gray links; the paths that hosts measured do, as several paths share a link. Pure.
  *
- * The rate of a path is the sum of the rates of its two links and of what all paths of its
+ * The rate of a path is the sum of the rates of its links and of what all paths of its
  * group have in common. The fewest links that explain the paths are named: the link that
  * explains the most comes first, and each one that is kept has to be needed beside the others.
  * Documentation/design.rst derives the thresholds.
@@ -18,11 +18,17 @@
 /* No link, or one that is not known */
 #define REPORT_NO_LINK		SIZE_MAX
 
+/* Links of a path, at most: from leaf to agg, to core, to agg, to leaf */
+#define REPORT_PATH_LINKS	4
+
 /* A recording without a gray link has one named at most once in 10^REPORT_GRAY_SURE. */
 #define REPORT_GRAY_SURE	6
 
 /* Links that are named for one cause, at most */
 #define REPORT_GRAY_MAX		32
+
+/* Links that may be a named one instead, at most: the others of a path */
+#define REPORT_GRAY_OTHERS	(REPORT_PATH_LINKS - 1)
 
 /* A named link has at least so many rounds, or CNPs, that nothing else explains. */
 #define REPORT_GRAY_ROUNDS	8
@@ -54,8 +60,7 @@ extern const char * const report_cause_words[];
 
 /**
  * struct report_path - what was measured on one path, in one recording
- * @up: number of the link from the own leaf to the spine, or REPORT_NO_LINK
- * @down: number of the link from the spine to the other leaf, or REPORT_NO_LINK
+ * @link: numbers of its links, or REPORT_NO_LINK
  * @packets: packets that were sent
  * @rounds: rounds of go-back-N: each stands for a lost packet, or for a burst of them
  * @cnps: CNPs of flows that have this path alone
@@ -68,8 +73,7 @@ extern const char * const report_cause_words[];
  *	A fault of the whole group, as a NIC that drops packets, is of no link. All 0: one group
  */
 struct report_path {
-	size_t up;
-	size_t down;
+	size_t link[REPORT_PATH_LINKS];
 	__u64 packets;
 	__u64 rounds;
 	__u64 cnps;
@@ -82,8 +86,8 @@ struct report_path {
 /**
  * struct report_gray - a gray link
  * @link: its number
- * @other: the link that may be it instead, as the paths do not tell them apart;
- *	REPORT_NO_LINK: they do
+ * @other: links that may be it instead, as the paths do not tell them apart
+ * @nr_others: how many
  * @cause: what is wrong
  * @sure: a recording without a gray link has one named, as strongly as this one, at most once
  *	in 10^@sure; REPORT_GRAY_SURE..99
@@ -95,7 +99,8 @@ struct report_path {
  */
 struct report_gray {
 	size_t link;
-	size_t other;
+	size_t other[REPORT_GRAY_OTHERS];
+	unsigned int nr_others;
 	enum report_cause cause;
 	unsigned int sure;
 	size_t paths;

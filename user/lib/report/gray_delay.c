@@ -103,7 +103,7 @@ static double sum_of(const struct delays *d, size_t link, struct report_gray *gr
 	double least = INFINITY;
 
 	*gray = (struct report_gray) {
-		.link = link, .other = REPORT_NO_LINK, .cause = REPORT_DELAY,
+		.link = link, .cause = REPORT_DELAY,
 	};
 	for (i = 0; i < n; i++) {
 		if (isnan(d->more[path[i]]))
@@ -117,16 +117,34 @@ static double sum_of(const struct delays *d, size_t link, struct report_gray *gr
 	return least * gray->paths;
 }
 
-/*
- * The link that explains the most, and the one that explains nearly as much of the same paths.
- * Return: what it explains, 0: there is none.
- */
-static double find_most(const struct delays *d, struct report_gray *gray)
+/* Return: the link that explains nearly as much of the same paths, or REPORT_NO_LINK. */
+static size_t find_other(const struct delays *d, const struct report_gray *gray, double most)
 {
-	size_t terms[GRAY_PATH_TERMS], link, i, n;
+	size_t terms[GRAY_PATH_TERMS], other = REPORT_NO_LINK, i, n;
+	double sum, next = 0;
 	struct report_gray one;
 	const size_t *path;
-	double most = 0, sum, next = 0;
+
+	for (i = gray_index_paths(d->index, gray->link, &path); i--;) {
+		for (n = gray_index_terms(d->index, path[i], terms); n--;) {
+			if (terms[n] >= d->index->nr_links || gray_names(gray, terms[n]))
+				continue;
+			sum = sum_of(d, terms[n], &one);
+			if (sum >= AS_MUCH * most && sum > next) {
+				next = sum;
+				other = terms[n];
+			}
+		}
+	}
+	return other;
+}
+
+/* The link that explains the most. Return: what it explains, 0: there is none. */
+static double find_most(const struct delays *d, struct report_gray *gray)
+{
+	struct report_gray one;
+	double most = 0, sum;
+	size_t link;
 
 	for (link = 0; link < d->index->nr_links; link++) {
 		sum = sum_of(d, link, &one);
@@ -135,18 +153,11 @@ static double find_most(const struct delays *d, struct report_gray *gray)
 			*gray = one;
 		}
 	}
-	if (most == 0)
-		return 0;
-	for (i = gray_index_paths(d->index, gray->link, &path); i--;) {
-		for (n = gray_index_terms(d->index, path[i], terms); n--;) {
-			if (terms[n] >= d->index->nr_links || terms[n] == gray->link)
-				continue;
-			sum = sum_of(d, terms[n], &one);
-			if (sum >= AS_MUCH * most && sum > next) {
-				next = sum;
-				gray->other = terms[n];
-			}
-		}
+	while (most && gray->nr_others < REPORT_GRAY_OTHERS) {
+		link = find_other(d, gray, most);
+		if (link == REPORT_NO_LINK)
+			break;
+		gray->other[gray->nr_others++] = link;
 	}
 	return most;
 }

@@ -4,9 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool is_link(const struct gray_index *index, size_t link)
+static bool has_links(const struct gray_index *index, const struct report_path *path)
 {
-	return link < index->nr_links || link == REPORT_NO_LINK;
+	int i;
+
+	for (i = 0; i < REPORT_PATH_LINKS; i++)
+		if (path->link[i] >= index->nr_links && path->link[i] != REPORT_NO_LINK)
+			return false;
+	return true;
+}
+
+static bool has_term(const size_t *terms, size_t nr, size_t term)
+{
+	while (nr--)
+		if (terms[nr] == term)
+			return true;
+	return false;
 }
 
 static int check(const struct gray_index *index)
@@ -18,8 +31,7 @@ static int check(const struct gray_index *index)
 	for (i = 0; i < index->nr_paths; i++) {
 		const struct report_path *path = &index->paths[i];
 
-		if (!is_link(index, path->up) || !is_link(index, path->down) ||
-		    path->group >= index->nr_paths)
+		if (!has_links(index, path) || path->group >= index->nr_paths)
 			return -EINVAL;
 	}
 	return 0;
@@ -29,11 +41,11 @@ size_t gray_index_terms(const struct gray_index *index, size_t path, size_t term
 {
 	const struct report_path *p = &index->paths[path];
 	size_t n = 0;
+	int i;
 
-	if (p->up != REPORT_NO_LINK)
-		terms[n++] = p->up;
-	if (p->down != REPORT_NO_LINK && p->down != p->up)
-		terms[n++] = p->down;
+	for (i = 0; i < REPORT_PATH_LINKS; i++)
+		if (p->link[i] != REPORT_NO_LINK && !has_term(terms, n, p->link[i]))
+			terms[n++] = p->link[i];
 	terms[n++] = index->nr_links + p->group;
 	return n;
 }

@@ -7,7 +7,7 @@
 #include "gray.h"
 
 /* Terms that may add to what is measured on a path: its links and its group. */
-#define GRAY_PATH_TERMS		3
+#define GRAY_PATH_TERMS		(REPORT_PATH_LINKS + 1)
 
 /**
  * struct gray_index - which paths have which terms
@@ -41,6 +41,17 @@ static inline size_t gray_index_paths(const struct gray_index *index, size_t ter
 {
 	*paths = index->member + index->first[term];
 	return index->first[term + 1] - index->first[term];
+}
+
+/* Is a link the gray one, or one that may be it instead? */
+static inline bool gray_names(const struct report_gray *gray, size_t link)
+{
+	unsigned int i;
+
+	for (i = 0; i < gray->nr_others; i++)
+		if (gray->other[i] == link)
+			return true;
+	return gray->link == link;
 }
 
 /**

@@ -11,11 +11,18 @@ static void put_count(struct json_object *obj, const struct recording_count *cou
 	out_uint(obj, "rounds", count->rounds);
 }
 
+static void put_addr(struct json_object *obj, const char *key, const __u8 addr[16])
+{
+	if (!addr_is_none(addr))
+		out_addr(obj, key, addr);
+}
+
 static void put_path(struct json_object *obj, const struct recording_path *path)
 {
 	out_addr(obj, "router", path->router);
-	if (!addr_is_none(path->entry))
-		out_addr(obj, "entry", path->entry);
+	put_addr(obj, "via", path->via);
+	put_addr(obj, "behind", path->behind);
+	put_addr(obj, "entry", path->entry);
 	out_bool(obj, "up", path->up);
 	if (!path->probes)
 		return;
@@ -35,9 +42,10 @@ static void put_group(struct json_object *obj, const struct recording_group *gro
 		out_string(obj, "name", group->name);
 	out_string(obj, "device", group->device);
 	out_addr(obj, "leaf", group->leaf);
-	if (!addr_is_none(group->via))
-		out_addr(obj, "via", group->via);
+	put_addr(obj, "via", group->via);
 	out_addr(obj, "source", group->source);
+	if (group->cores)
+		out_bool(obj, "cores", true);
 	out_bool(obj, "observed", group->observed);
 	paths = out_array(obj, "paths");
 	for (p = 0; p < group->nr_paths; p++)
@@ -70,8 +78,7 @@ void recording_event_put(struct json_object *obj, const struct recording_event *
 	out_string(obj, "event", event->name);
 	if (event->device[0])
 		out_string(obj, "device", event->device);
-	if (!addr_is_none(event->leaf))
-		out_addr(obj, "leaf", event->leaf);
+	put_addr(obj, "leaf", event->leaf);
 	if (event->path != ROCESTEER_PATH_UNKNOWN)
 		out_uint(obj, "path", event->path);
 }

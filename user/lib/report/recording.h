@@ -38,6 +38,8 @@ struct recording_count {
 /**
  * struct recording_path - a path of a group
  * @router: address that tells the path from the others
+ * @via: address of the agg before a core; all zero: not known
+ * @behind: address of the agg behind a core; all zero: not known
  * @entry: address by which the path enters the leaf; all zero: not known
  * @up: at the end of the period
  * @sent: by all flows
@@ -49,6 +51,8 @@ struct recording_count {
  */
 struct recording_path {
 	__u8 router[16];
+	__u8 via[16];
+	__u8 behind[16];
 	__u8 entry[16];
 	bool up;
 	struct recording_count sent;
@@ -67,6 +71,7 @@ struct recording_path {
  * @leaf: router address of the leaf
  * @via: router address of the host's own leaf; all zero: not known
  * @source: address of the host that the flows have
+ * @cores: the routers of the paths are cores, of three tiers
  * @observed: the flows were observed at the end of the period, not steered
  * @flows: with a share that sent something
  * @unknown: what observed flows sent whose path was not known
@@ -80,6 +85,7 @@ struct recording_group {
 	__u8 leaf[16];
 	__u8 via[16];
 	__u8 source[16];
+	bool cores;
 	bool observed;
 	__u32 flows;
 	struct recording_count unknown;

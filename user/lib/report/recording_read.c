@@ -54,6 +54,8 @@ static int read_addr(struct reader *r, struct json_object *obj, const char *key,
 static int read_path(struct reader *r, struct json_object *obj, struct recording_path *path)
 {
 	int ret = reader_addr(r, obj, "router", path->router) ?:
+		  read_addr(r, obj, "via", path->via) ?:
+		  read_addr(r, obj, "behind", path->behind) ?:
 		  read_addr(r, obj, "entry", path->entry) ?:
 		  read_bool(r, obj, "up", &path->up);
 
@@ -89,6 +91,8 @@ static int read_group(struct reader *r, struct json_object *obj, struct recordin
 		  reader_addr(r, obj, "source", group->source) ?:
 		  read_bool(r, obj, "observed", &group->observed);
 
+	if (!ret && has(obj, "cores"))
+		ret = read_bool(r, obj, "cores", &group->cores);
 	if (!ret && has(obj, "name"))
 		ret = reader_string(r, obj, "name", group->name, sizeof(group->name));
 	return ret ?: read_paths(r, obj, group);

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 /* Choices are numbered below this, in report_collisions(). */
-#define REPORT_CHOICES_MAX	65536
+#define REPORT_CHOICES_MAX	0x100000
 
 /**
  * struct report_share - what one path or link carried in a period

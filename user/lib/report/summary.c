@@ -16,13 +16,37 @@ void summary_real(struct json_object *obj, const char *key, double value, int di
 	json_object_object_add(obj, key, json_object_new_double_s(value, text));
 }
 
+static const char *tier_name(const struct report_join *join, enum report_tier tier)
+{
+	if (tier == REPORT_SPINE)
+		return join->routers[REPORT_CORE].nr ? "agg" : "spine";
+	return tier == REPORT_LEAF ? "leaf" : "core";
+}
+
+static void put_router(struct json_object *obj, const struct report_join *join,
+		       const struct report_router *router)
+{
+	out_addr(obj, tier_name(join, router->tier), report_join_name(join, router));
+}
+
+static void put_tier(struct json_object *obj, const struct report_join *join,
+		     enum report_tier from, enum report_tier to)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%s-%s", tier_name(join, from), tier_name(join, to));
+	out_string(obj, "tier", text);
+}
+
 void summary_link(struct json_object *obj, const struct report_join *join, size_t number)
 {
 	const struct report_link *link = &join->link[number];
+	bool down = report_link_is_down(link);
 
-	out_string(obj, "direction", link->down ? "down" : "up");
-	out_addr(obj, "leaf", join->leaf_name[link->leaf]);
-	out_addr(obj, "spine", join->spines.leaves[link->spine]);
+	put_tier(obj, join, link->from.tier, link->to.tier);
+	out_string(obj, "direction", down ? "down" : "up");
+	put_router(obj, join, down ? &link->to : &link->from);
+	put_router(obj, join, down ? &link->from : &link->to);
 	out_addr(obj, "address", link->address);
 }
 
@@ -95,35 +119,67 @@ static void put_hosts(struct json_object *root, const struct report_join *join)
 	}
 }
 
-static void put_addresses(struct json_object *root, const char *key, const __u8 **address,
-			  size_t nr)
+static void put_routers(struct json_object *root, const struct report_join *join)
 {
-	struct json_object *array = out_array(root, key);
-	size_t i;
+	struct json_object *array;
+	struct report_router router;
+	char key[16];
 
-	for (i = 0; i < nr; i++)
-		out_append_addr(array, address[i]);
+	for (router.tier = 0; router.tier < REPORT_TIERS; router.tier++) {
+		if (router.tier == REPORT_CORE && !join->routers[REPORT_CORE].nr)
+			continue;
+		snprintf(key, sizeof(key), "%ss", tier_name(join, router.tier));
+		array = out_array(root, router.tier == REPORT_LEAF ? "leaves" : key);
+		for (router.number = 0; router.number < join->routers[router.tier].nr;
+		     router.number++)
+			out_append_addr(array, report_join_name(join, &router));
+	}
 }
 
-static void put_links(struct json_object *root, const struct report_join *join)
+/* The links between two tiers; the load of each is in units of their mean. */
+static void put_tier_links(struct json_object *array, const struct report_join *join,
+			   enum report_tier from, enum report_tier to)
 {
-	struct json_object *array = out_array(root, "links"), *obj;
-	size_t i;
+	struct json_object *obj;
+	double bytes = 0;
+	size_t i, nr = 0;
 
+	for (i = 0; i < join->nr_links; i++) {
+		if (join->link[i].from.tier == from && join->link[i].to.tier == to) {
+			bytes += join->link[i].share.bytes;
+			nr++;
+		}
+	}
 	for (i = 0; i < join->nr_links; i++) {
 		const struct report_link *link = &join->link[i];
 
+		if (link->from.tier != from || link->to.tier != to)
+			continue;
 		obj = out_append_object(array);
-		out_uint(obj, "link", i);
+		out_uint(obj, "link", json_object_array_length(array) - 1);
 		summary_link(obj, join, i);
 		out_uint(obj, "packets", link->packets);
 		out_uint(obj, "bytes", link->share.bytes);
+		summary_real(obj, "load", bytes ? link->share.bytes * nr / bytes : 0, 3);
 		out_uint(obj, "rounds", link->rounds);
 		out_uint(obj, "cnps", link->cnps);
 		out_uint(obj, "flows", link->share.flows);
 		if (link->packets)
 			summary_real(obj, "loss", (double)link->rounds / link->packets, 7);
 	}
+}
+
+/* In the order of a path. */
+static void put_links(struct json_object *root, const struct report_join *join)
+{
+	struct json_object *array = out_array(root, "links");
+
+	put_tier_links(array, join, REPORT_LEAF, REPORT_SPINE);
+	put_tier_links(array, join, REPORT_LEAF, REPORT_CORE);
+	put_tier_links(array, join, REPORT_SPINE, REPORT_CORE);
+	put_tier_links(array, join, REPORT_CORE, REPORT_SPINE);
+	put_tier_links(array, join, REPORT_CORE, REPORT_LEAF);
+	put_tier_links(array, join, REPORT_SPINE, REPORT_LEAF);
 }
 
 static void put_imbalance(struct json_object *obj, const struct report_share *shares, size_t nr)
@@ -140,27 +196,35 @@ static void put_imbalance(struct json_object *obj, const struct report_share *sh
 	summary_real(obj, "split", result.split, 3);
 }
 
-/* The shares of the uplinks of a leaf. Return: how many. */
-static size_t uplinks(const struct report_join *join, size_t leaf, struct report_share *shares)
+static bool is_from(const struct report_link *link, const struct report_router *from)
+{
+	return link->from.tier == from->tier && link->from.number == from->number;
+}
+
+/* The shares of the links from a router up to a tier. Return: how many. */
+static size_t uplinks(const struct report_join *join, const struct report_router *from,
+		      enum report_tier to, struct report_share *shares)
 {
 	size_t i, nr = 0;
 
 	for (i = 0; i < join->nr_links; i++)
-		if (!join->link[i].down && join->link[i].leaf == leaf)
+		if (is_from(&join->link[i], from) && join->link[i].to.tier == to)
 			shares[nr++] = join->link[i].share;
 	return nr;
 }
 
-/* Imbalance of the uplinks of a leaf with this address in an earlier period. */
+/* Imbalance of the uplinks of a router with this address in an earlier period. */
 static void put_before(struct json_object *obj, const struct report_join *before,
-		       const __u8 leaf[16], struct report_share *shares)
+		       enum report_tier tier, enum report_tier to, const __u8 addr[16],
+		       struct report_share *shares)
 {
-	size_t number = report_leaves_find(&before->leaves, leaf);
+	size_t number = report_leaves_find(&before->routers[tier], addr);
+	struct report_router from = { tier, number };
 	struct report_imbalance result;
 
 	if (number == REPORT_NO_LEAF)
 		return;
-	report_imbalance(shares, uplinks(before, number, shares), &result);
+	report_imbalance(shares, uplinks(before, &from, to, shares), &result);
 	if (result.bytes)
 		summary_real(obj, "before_imbalance", result.bytes, 3);
 }
@@ -179,31 +243,47 @@ static int worst_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static int put_uplinks(struct json_object *root, const struct report_join *join,
-		       const struct report_join *before)
+static void put_uplink(struct json_object *array, const struct report_join *join,
+		       const struct report_join *before, const struct report_router *from,
+		       enum report_tier to, struct report_share *shares)
 {
-	struct json_object *array = out_array(root, "uplinks"), *obj;
-	size_t most = join->nr_links + (before ? before->nr_links : 0), leaf, nr, i;
+	size_t nr = uplinks(join, from, to, shares), i;
+	__u64 bytes = 0, flows = 0;
+	struct json_object *obj;
+
+	if (!nr)
+		return;
+	for (i = 0; i < nr; i++) {
+		bytes += shares[i].bytes;
+		flows += shares[i].flows;
+	}
+	obj = out_append_object(array);
+	put_tier(obj, join, from->tier, to);
+	put_router(obj, join, from);
+	out_uint(obj, "flows", flows);
+	out_uint(obj, "bytes", bytes);
+	put_imbalance(obj, shares, nr);
+	if (before)
+		put_before(obj, before, from->tier, to, report_join_name(join, from), shares);
+}
+
+int summary_uplinks(struct json_object *root, const struct report_join *join,
+		    const struct report_join *before)
+{
+	size_t most = join->nr_links + (before ? before->nr_links : 0);
 	struct report_share *shares = calloc(most ?: 1, sizeof(*shares));
-	__u64 bytes, flows;
+	struct json_object *array = out_array(root, "uplinks");
+	struct report_router from;
+	enum report_tier to;
 
 	if (!shares)
 		return -ENOMEM;
-	for (leaf = 0; leaf < join->leaves.nr; leaf++) {
-		nr = uplinks(join, leaf, shares);
-		for (bytes = flows = 0, i = 0; i < nr; i++) {
-			bytes += shares[i].bytes;
-			flows += shares[i].flows;
-		}
-		if (!nr)
-			continue;
-		obj = out_append_object(array);
-		out_addr(obj, "leaf", join->leaf_name[leaf]);
-		out_uint(obj, "flows", flows);
-		out_uint(obj, "bytes", bytes);
-		put_imbalance(obj, shares, nr);
-		if (before)
-			put_before(obj, before, join->leaf_name[leaf], shares);
+	for (from.tier = REPORT_LEAF; from.tier < REPORT_CORE; from.tier++) {
+		size_t nr = join->routers[from.tier].nr;
+
+		for (to = from.tier + 1; to <= REPORT_CORE; to++)
+			for (from.number = 0; from.number < nr; from.number++)
+				put_uplink(array, join, before, &from, to, shares);
 	}
 	free(shares);
 	json_object_array_sort(array, worst_first);
@@ -259,6 +339,10 @@ static void put_path(struct json_object *obj, const struct recording_group *grou
 
 	out_uint(obj, "path", p);
 	out_addr(obj, "router", path->router);
+	if (group->cores && !addr_is_none(path->via))
+		out_addr(obj, "via", path->via);
+	if (group->cores && !addr_is_none(path->behind))
+		out_addr(obj, "behind", path->behind);
 	out_bool(obj, "up", path->up);
 	out_uint(obj, "flows", path->flows);
 	out_uint(obj, "packets", path->sent.packets);
@@ -327,6 +411,16 @@ static void put_note(struct json_object *array, const char *host, const char *te
 	json_object_array_add(array, json_object_new_string(line));
 }
 
+static bool lacks_agg(const struct recording_group *group)
+{
+	__u32 p;
+
+	for (p = 0; group->cores && p < group->nr_paths; p++)
+		if (addr_is_none(group->path[p].via) || addr_is_none(group->path[p].behind))
+			return true;
+	return false;
+}
+
 /* Notes on the limits of these recordings. */
 static void put_notes(struct json_object *root, const struct report_join *join,
 		      const struct report_join *before)
@@ -342,6 +436,9 @@ static void put_notes(struct json_object *root, const struct report_join *join,
 		if (join->group[i].group->unknown.bytes)
 			put_note(array, join->group[i].recording->host,
 				 "the path of some flows was not known, they count on no link");
+		if (lacks_agg(join->group[i].group))
+			put_note(array, join->group[i].recording->host,
+				 "some aggs are not known, what is between leaf and core is one link");
 		if (before && !group_before(before, &join->group[i]))
 			put_note(array, join->group[i].recording->host,
 				 "a group was not in the earlier period");
@@ -359,10 +456,9 @@ int report_summary(struct json_object **root, const struct report_join *now,
 	if (before)
 		put_period(obj, "before", before);
 	put_hosts(obj, now);
-	put_addresses(obj, "leaves", now->leaf_name, now->leaves.nr);
-	put_addresses(obj, "spines", now->spines.leaves, now->spines.nr);
+	put_routers(obj, now);
 	put_links(obj, now);
-	ret = put_uplinks(obj, now, before);
+	ret = summary_uplinks(obj, now, before);
 	put_groups(obj, now, before);
 	ret = ret ?: summary_collisions(obj, now) ?: summary_gray(obj, now);
 	if (before)

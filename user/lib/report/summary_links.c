@@ -2,8 +2,8 @@
 /* Links that flows share, and links that are gray. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "gray.h"
 #include "summary_priv.h"
 
 /* Flows of a collision that are listed, at most. */
@@ -22,6 +22,16 @@ static void put_flow(struct json_object *obj, const struct report_group *group,
 	out_uint(obj, "bytes", bytes);
 }
 
+static bool has_link(const size_t links[REPORT_PATH_LINKS], size_t link)
+{
+	int i;
+
+	for (i = 0; i < REPORT_PATH_LINKS; i++)
+		if (links[i] == link)
+			return true;
+	return false;
+}
+
 /* Bytes that a flow sent over a link; 0: it did not. */
 static __u64 bytes_over(const struct report_group *group, const struct recording_flow *flow,
 			size_t link)
@@ -32,7 +42,7 @@ static __u64 bytes_over(const struct report_group *group, const struct recording
 	for (i = 0; i < flow->nr_sent; i++) {
 		__u32 p = flow->sent[i].path;
 
-		if (p < group->group->nr_paths && (group->up[p] == link || group->down[p] == link))
+		if (p < group->group->nr_paths && has_link(group->link[p], link))
 			bytes += flow->sent[i].sent.bytes;
 	}
 	return bytes;
@@ -100,9 +110,7 @@ static size_t get_paths(const struct report_join *join, struct report_path *path
 		for (p = 0; p < group->group->nr_paths; p++) {
 			const struct recording_path *path = &group->group->path[p];
 
-			paths[nr++] = (struct report_path) {
-				.up = group->up[p],
-				.down = group->down[p],
+			paths[nr] = (struct report_path) {
 				.packets = path->sent.packets,
 				.rounds = path->sent.rounds,
 				.cnps = path->cnps,
@@ -111,6 +119,7 @@ static size_t get_paths(const struct report_join *join, struct report_path *path
 				.delay_min_ns = path->delay_ns,
 				.group = first,
 			};
+			memcpy(paths[nr++].link, group->link[p], sizeof(group->link[p]));
 		}
 	}
 	return nr;
@@ -119,10 +128,15 @@ static size_t get_paths(const struct report_join *join, struct report_path *path
 static void put_gray(struct json_object *obj, const struct report_join *join,
 		     const struct report_gray *gray)
 {
+	struct json_object *other = obj;
+	unsigned int i;
+
 	out_string(obj, "cause", report_cause_words[gray->cause]);
 	summary_link(obj, join, gray->link);
-	if (gray->other != REPORT_NO_LINK)
-		summary_link(out_object(obj, "other"), join, gray->other);
+	for (i = 0; i < gray->nr_others; i++) {
+		other = out_object(other, "other");
+		summary_link(other, join, gray->other[i]);
+	}
 	out_uint(obj, "sure", gray->sure);
 	if (gray->cause == REPORT_DELAY) {
 		summary_real(obj, "delay_us", gray->delay_ns / 1e3, 1);

@@ -54,23 +54,17 @@ static void put(struct json_object *array, const char *measure, double before, d
 	put_real(obj, "difference", now - before, digits);
 }
 
-/* Imbalance of the worst leaf that sent: its uplinks carry what all its hosts send. */
+/* Imbalance of the worst router that sent up: its uplinks carry what all hosts below it send. */
 static double worst(const struct report_join *join)
 {
-	struct report_share *shares = calloc(join->nr_links ?: 1, sizeof(*shares));
-	struct report_imbalance result;
+	struct json_object *root = out_root(), *first;
 	double most = 0;
-	size_t leaf, i, nr;
 
-	for (leaf = 0; shares && leaf < join->leaves.nr; leaf++) {
-		for (nr = i = 0; i < join->nr_links; i++)
-			if (!join->link[i].down && join->link[i].leaf == leaf)
-				shares[nr++] = join->link[i].share;
-		report_imbalance(shares, nr, &result);
-		if (result.bytes > most)
-			most = result.bytes;
+	if (!summary_uplinks(root, join, NULL)) {
+		first = json_object_array_get_idx(json_object_object_get(root, "uplinks"), 0);
+		most = json_object_get_double(json_object_object_get(first, "imbalance"));
 	}
-	free(shares);
+	json_object_put(root);
 	return most ?: NAN;
 }
 

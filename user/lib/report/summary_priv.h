@@ -10,8 +10,15 @@
 /* Add a number with so many digits behind the point; it may be negative. */
 void summary_real(struct json_object *obj, const char *key, double value, int digits);
 
-/* Add the ends of a link. */
+/* Add the tiers and the ends of a link. */
 void summary_link(struct json_object *obj, const struct report_join *join, size_t link);
+
+/*
+ * How even the links up from each router are, the worst first; @before may be NULL. Return: 0 or
+ * -ENOMEM.
+ */
+int summary_uplinks(struct json_object *root, const struct report_join *join,
+		    const struct report_join *before);
 
 /* Links that flows share beyond need, and gray links. Return: 0 or a negative errno. */
 int summary_collisions(struct json_object *root, const struct report_join *join);
