@@ -113,6 +113,18 @@ labels_given()
 		[[ $(jq -r '[.labels[].router] | unique | .[]' <<<"$proof") == 10.255.0.1 ]]
 }
 
+# A peer whose path the leaf would tell, beside one whose paths the spines do
+hops_differ()
+{
+	jq '.peers |= [first, (first | .address = "10.1.1.99" | .leaf = "10.255.0.99" | .hop = 1 |
+			.leaf_hop = 2 | .paths |= [first | .router = "10.255.0.1"])] |
+		del(.models, .peers[].linear)' "$dir/ports0.json" >"$dir/hops.json" &&
+		prove --port-map "$dir/hops.json" && says label same-way &&
+		jq -e --argjson spines "$spines" '(has("hop") | not) and
+			[.labels[].hop] == [range($spines) | 2] + [1]' <<<"$proof" &&
+		proved && jq -e '.hop == 2 and all(.labels[]; has("hop") | not)' <<<"$proof"
+}
+
 ipv6()
 {
 	discover_at "$(host_ip6 0)" "$(host_ip6 "$far")" six &&
@@ -291,10 +303,11 @@ strays_named()
 	qps_end proved && job_unload 0 && return "$status"
 }
 
-ktap_plan 19
+ktap_plan 20
 check "a fabric, and a port map" ready
 check "a port of each path is made of its label, and takes the path" proved
 check "labels that are given are proved at the leaf, to a spare address" labels_given
+check "peers that differ in their hops have them by label" hops_differ
 check "a hundred ports take the paths of the port map" hundred
 if fabric_has_host_netns; then
 	check "another network namespace is proved by --netns" by_netns

@@ -35,6 +35,7 @@ static const struct out_column head_columns[] = {
 static const struct out_column label_columns[] = {
 	{ "peer", "PEER" },
 	{ "path", "PATH" },
+	{ "hop", "HOP" },
 	{ "label", "LABEL" },
 	{ "port", "PORT" },
 	{ "made", "MADE" },
@@ -134,6 +135,19 @@ static void put_row(struct proof *p, const struct portmap_peer *peer, const stru
 unsigned int path_prove_hop(const struct proof *p, const struct portmap_peer *peer)
 {
 	return peer && !p->args->value[HOP] ? peer->hop : p->hop;
+}
+
+void path_prove_put_hops(const struct proof *p, struct json_object *root,
+			 struct json_object *labels)
+{
+	size_t i, same = 0;
+
+	while (same < p->nr_rows && p->rows[same].hop == p->rows[0].hop)
+		same++;
+	if (same && same == p->nr_rows)
+		out_uint(root, "hop", p->rows[0].hop);
+	for (i = 0; same < p->nr_rows && i < p->nr_rows; i++)
+		out_uint(json_object_array_get_idx(labels, i), "hop", p->rows[i].hop);
 }
 
 static int prove_label(struct proof *p, const struct portmap_peer *peer, const __u8 addr[16],
@@ -248,7 +262,6 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 	static const struct cli_with with[] = { { JOB, PORT_MAP } };
 	const struct cli_args *args = p->args;
 	__u64 hop = PROBE_BATCH_HOP, gid = 0;
-	size_t i;
 	int ret;
 
 	p->file = args->value[PORT_MAP];
@@ -258,11 +271,6 @@ static int read_options(struct proof *p, const struct portmap_peer **peer)
 		ret = portmap_read(p->file, &p->map, p->err);
 	if (ret)
 		return ret;
-	for (i = 0; i < p->map.nr_peers; i++)
-		if (!p->map.peers[i].local) {
-			hop = p->map.peers[i].hop;
-			break;
-		}
 	ret = cli_uint(args, HOP, 1, PORTMAP_MAX_HOP, &hop, p->err) ?:
 	      cli_uint(args, GID_INDEX, 0, 65535, &gid, p->err) ?: read_peer(p, peer);
 	if (!ret && args->value[LABELS])
@@ -433,11 +441,11 @@ static int run(struct proof *p, const struct portmap_peer *peer)
 	p->root = out_root();
 	out_string(p->root, "rdma_dev", p->config.device);
 	out_addr(p->root, "source", prove_source(p->prove));
-	out_uint(p->root, "hop", p->hop);
 	p->array = out_array(p->root, "labels");
 	progress_start(&p->progress);
 	ret = p->args->value[PEER] ? prove_peer(p, peer, p->config.peer) : prove_leaves(p);
 	progress_end(&p->progress);
+	path_prove_put_hops(p, p->root, p->array);
 	ret = ret ?: judge(p, &good) ?: judge_job(p, peer, &good);
 	if (!ret && p->args->value[REPORT])
 		ret = path_prove_report(p, p->args->value[REPORT]);

@@ -18,7 +18,7 @@
  * @nr_labels: their number
  * @rows: what became of labels
  * @nr_rows: their number
- * @hop: where packets end; that of the first peer, where each has its own
+ * @hop: where packets end, but where the port map says so of a peer
  * @progress: line for people
  * @root: result
  * @array: array of the result that is being filled
@@ -42,6 +42,10 @@ struct proof {
 
 /* Where packets to a peer end, of which the port map may know; NULL: nothing is known. */
 unsigned int path_prove_hop(const struct proof *p, const struct portmap_peer *peer);
+
+/* Say where packets ended: of all @labels at once, or of each where they differ. */
+void path_prove_put_hops(const struct proof *p, struct json_object *root,
+			 struct json_object *labels);
 
 /**
  * path_prove_job() - connect a queue pair from the job's cgroup

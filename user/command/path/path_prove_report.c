@@ -23,6 +23,7 @@ static void put_rows(const struct proof *p, struct json_object *root)
 			out_bool(obj, "as_expected",
 				 !addr_compare(row->expected, row->answer.router));
 	}
+	path_prove_put_hops(p, root, array);
 }
 
 /* Copy a text of the result. */
@@ -62,7 +63,6 @@ int path_prove_report(const struct proof *p, const char *file)
 	out_string(root, "version", ROCESTEER_VERSION);
 	out_string(root, "kernel", host.release);
 	prove_describe(p->prove, root);
-	out_uint(root, "hop", p->hop);
 	put_rows(p, root);
 	put_verdicts(p, root);
 	return json_file_write(file, root, JSON_C_TO_STRING_PRETTY, p->err);
