@@ -70,11 +70,17 @@ def recordings():
     groups = [{"job": 1, "name": "train", "device": "eth0", "leaf": "10.9.1.1",
                "via": "10.1.0.254", "source": "10.1.0.1", "observed": True, "paths": paths},
               {"job": 2, "device": "eth1", "leaf": "fd00::2", "source": "fd00::1",
-               "observed": False, "paths": [{"router": "fd00::3", "up": True}]}]
+               "observed": False, "paths": [{"router": "fd00::3", "up": True}]},
+              {"job": 1, "device": "eth0", "leaf": "10.255.0.8", "source": "10.1.0.1",
+               "cores": True, "observed": False,
+               "paths": [{"router": f"10.255.2.{core}", "via": "10.255.1.1", "up": True,
+                          "behind": f"10.255.1.{core}", "entry": "10.255.0.8"}
+                         for core in (1, 2)]}]
     flows = [{"group": 0, "peer": "10.1.1.1", "dqpn": 17, "port": 57236, "share": True,
               "observed": True, "cnps": 3,
               "sent": [{"path": path, "packets": 1000, "bytes": 330000, "rounds": 2}]}
              for path in (0, 1, 0)]
+    flows[2]["group"] = 2
     flows.append({"group": 0, "peer": "10.1.1.2", "dqpn": 18, "port": 49152, "share": False,
                   "observed": True, "cnps": 0,
                   "sent": [{"packets": 4, "bytes": 300, "rounds": 0}]})

@@ -46,14 +46,15 @@ struct work {
 	struct set links;
 };
 
+/* Two addresses that are known, and alike */
 static bool is_same(const __u8 a[16], const __u8 b[16])
 {
 	return !addr_is_none(a) && !addr_compare(a, b);
 }
 
 /*
- * Does each path of the group enter the leaf by an address of its own? Behind cores, paths of one
- * agg of our pod are of one agg of the other.
+ * Does the address by which a path of the group enters the leaf tell from which router? Behind
+ * cores, paths by one agg of our pod are by one agg of the other, and share its address.
  */
 static bool has_entries(const struct recording_group *group)
 {
