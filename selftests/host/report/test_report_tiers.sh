@@ -99,6 +99,16 @@ records()
 		jq -e '.notes == []' "$dir/json"
 }
 
+# The text has a line for each link, with the load that --json has.
+prints()
+{
+	"$rocesteer" report show "$dir/probed.h0" --hosts "$dir/probed.h2" >"$dir/text" &&
+		jq -r '.links[] | "\(.tier) \(.leaf // "-") \(.agg // "-") \(.core // "-")
+			\(.flows) \(.bytes) \(.load) \(.loss)" | gsub("\\s+"; " ")' "$dir/json" |
+		diff - <(awk '/^Links:/ { on = 1; getline; next } !NF { on = 0 }
+			on { $7 += 0; $8 += 0; print }' "$dir/text")
+}
+
 # Nobody asked for the aggs behind cores: what cores sent to leaf7 has no link of theirs.
 without_probes()
 {
@@ -171,11 +181,21 @@ joins()
 	return 1
 }
 
-ktap_plan 5
+# A port map without aggs
+without_vias()
+{
+	jq 'del(.groups[].paths[].via)' "$dir/a" >"$dir/no-via" && show "$dir/no-via" |
+		jq -e '(.links | map(.tier) | unique) == ["agg-leaf", "core-agg", "leaf-core"] and
+			(.uplinks | map(.tier)) == ["leaf-core"] and (.notes | length > 0)'
+}
+
+ktap_plan 7
 check "two pods of a fat tree have a job each" ready
 defer fabric_destroy
 check "each link of four tiers carried what the report says" records
+check "the text has the load of each link as well" prints
 check "without probes a link is from a core to the leaf" without_probes
 check "so are those by an agg that does not answer" silent_agg
 check "routers that answer from their interfaces are joined by what they enter" joins
+check "a link leads to the core where the port map has no agg" without_vias
 ktap_finish
