@@ -107,6 +107,35 @@ silent_core()
 	((!status)) && is_linear && has_paths 2 3
 }
 
+# One of both is behind the core that is met first.
+silent_agg()
+{
+	local agg status
+
+	for agg in agg6 agg7; do
+		rm -f "$map"
+		fabric_silence add "$agg"
+		discover --peer 10.1.7.1 --out "$map"
+		status=$?
+		fabric_silence del "$agg"
+		((!status)) && is_linear && has_paths 2 4 || return
+	done
+}
+
+# Hosts say nothing of closed ports: a peer in the pod is not waited for as long as a lost answer.
+silent_hosts()
+{
+	local begin=${EPOCHREALTIME/./} took
+
+	ip -n "${prefix}h1" rule add pref 1 iif lo ipproto icmp blackhole
+	rm -f "$map"
+	discover --peer "${own[0]}" --out "$map" >/dev/null
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+	ip -n "${prefix}h1" rule del pref 1
+	echo "$took ms"
+	has_paths 2 4 && ((took < 2500))
+}
+
 ipv6()
 {
 	rm -f "$map"
@@ -131,7 +160,7 @@ larger()
 		path verify "$map" --all
 }
 
-ktap_plan 11
+ktap_plan 13
 check "a fat tree of 4 pods" pods_make 4 h0:0 h1:1:3 h2:2:5 h3:3:5 h4:4:5 h5:5:5 h6:6:5 h7:7:3
 check "hops, cores and aggs are learnt where tiers hash by other bits" linear apart 2 4
 check "so they are where tiers share a bit" linear shared 2 4
@@ -139,6 +168,8 @@ check "where tiers hash by the same bits, half of the cores are found" linear al
 check "a peer in addition takes few probes" further_peer
 check "IPv6 is the same" ipv6
 check "a core that does not answer is left out" silent_core
+check "an agg of another pod that does not answer does not matter" silent_agg
+check "hosts that say nothing of closed ports are not waited for" silent_hosts
 check "cores are walked through where each agg hashes by other bits" aggs_differ
 check "all is walked through where Linux hashes" not_linear
 check "a fat tree of 8 pods is learnt from 80 ports at most" larger

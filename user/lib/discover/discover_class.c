@@ -58,8 +58,10 @@ static int got_router(void *client, const struct batch_probe *probe,
 {
 	struct class *c = client;
 	struct question *q = &c->questions[probe->peer];
+	bool itself = q->ask && probe->kind == PROBE_PEER &&
+		      answer->type == PROBE_PORT_UNREACHABLE;
 
-	if (answer->type != PROBE_TIME_EXCEEDED)
+	if (answer->type != PROBE_TIME_EXCEEDED && !itself)
 		return 0;
 	q->answered = true;
 	c->late |= probe->sent > 1;
@@ -156,7 +158,7 @@ static void keep_open(struct class *c)
 }
 
 /* The questions are forgotten then. */
-int class_ask(struct class *c)
+static int ask(struct class *c, const struct probe_batch_config *config)
 {
 	static const struct probe_batch_ops ops = {
 		.next = next_question,
@@ -170,9 +172,23 @@ int class_ask(struct class *c)
 	while (!ret && c->late && c->nr_questions) {
 		c->late = false;
 		c->next = 0;
-		ret = probe_batch_run(&c->run->discover->config, &ops, c, c->run->err);
+		ret = probe_batch_run(config, &ops, c, c->run->err);
 		keep_open(c);
 	}
 	c->nr_questions = 0;
 	return ret;
+}
+
+int class_ask(struct class *c)
+{
+	return ask(c, &c->run->discover->config);
+}
+
+int class_ask_briefly(struct class *c, unsigned int retries)
+{
+	struct probe_batch_config config = c->run->discover->config;
+
+	if (config.retries > retries)
+		config.retries = retries;
+	return ask(c, &config);
 }

@@ -122,7 +122,10 @@ int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port);
 /* Have the router before that of the path asked. Return: 0 or -ENOMEM. */
 int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
-/* Have a router asked behind the leaf, where none should be. Return: 0 or -ENOMEM. */
+/*
+ * Have a router asked behind the leaf, where none should be. An answer may be the peer's own.
+ * Return: 0 or -ENOMEM.
+ */
 int class_add_beyond(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
@@ -130,6 +133,9 @@ int class_add_beyond(struct class *c, struct pupil *pupil, struct hash_ask *ask)
  * answers come. Return: 0 or a negative errno.
  */
 int class_ask(struct class *c);
+
+/* The same where hosts may be silent, and routers answer at once: with fewer repetitions. */
+int class_ask_briefly(struct class *c, unsigned int retries);
 
 /* Some peers all over the class, of which one has to answer; they check what addresses say. */
 size_t class_samples(const struct class *c);

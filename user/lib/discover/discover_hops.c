@@ -12,6 +12,7 @@
 
 #define CORE_HOP	3
 #define CORE_LEAF_HOP	5
+#define BEYOND_PORTS	(1 + HASH_PORT_BITS)
 
 /* What the known map says of a router at hop 3 */
 enum kind { IS_NEW, IS_LEAF, IS_CORE };
@@ -50,26 +51,57 @@ static int ask_third(struct class *c)
 	return ret ?: class_ask(c);
 }
 
+/*
+ * Have the router behind this one asked, by one port, or by all others. That may be silent, but
+ * there are several: a linear hash sends one of these ports to another, or all ports to one.
+ */
+static int add_beyond(struct class *c, const struct leaf *third, struct hash_ask *beyond,
+		      bool others)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = others; !ret && i < (others ? BEYOND_PORTS : 1); i++) {
+		beyond[i].port = discover_port(0) ^ (i ? 1 << (i - 1) : 0);
+		ret = class_add_beyond(c, third->first, &beyond[i]);
+	}
+	return ret;
+}
+
+/* Is there a router, and not the peer? */
+static bool is_beyond(const struct leaf *third, const struct hash_ask *beyond)
+{
+	unsigned int i;
+
+	for (i = 0; i < BEYOND_PORTS; i++)
+		if (beyond[i].answered &&
+		    addr_compare(beyond[i].router, third->first->t->peer->addr))
+			return true;
+	return false;
+}
+
 /* Is one of these routers a core, with another one behind? Return: 1, 0 or a negative errno. */
 static int meets_core(struct class *c)
 {
-	struct hash_ask *beyond = calloc(c->leaves.nr ?: 1, sizeof(*beyond));
+	struct hash_ask (*beyond)[BEYOND_PORTS] = calloc(c->leaves.nr ?: 1, sizeof(*beyond));
+	unsigned int others;
 	bool core = false;
 	size_t i;
 	int ret = beyond ? 0 : -ENOMEM;
 
-	for (i = 0; !ret && i < c->leaves.nr; i++) {
-		const struct leaf *third = c->leaves.item[i];
-		enum kind kind = known_kind(c, third->addr);
+	for (others = 0; !ret && !core && others < 2; others++) {
+		for (i = 0; !ret && i < c->leaves.nr; i++) {
+			const struct leaf *third = c->leaves.item[i];
+			enum kind kind = known_kind(c, third->addr);
 
-		core |= kind == IS_CORE;
-		beyond[i].port = discover_port(0);
-		if (kind == IS_NEW)
-			ret = class_add_beyond(c, third->first, &beyond[i]);
+			core |= kind == IS_CORE;
+			if (kind == IS_NEW && !beyond[i][0].answered)
+				ret = add_beyond(c, third, beyond[i], others);
+		}
+		ret = ret ?: class_ask_briefly(c, others);
+		for (i = 0; !ret && i < c->leaves.nr; i++)
+			core |= is_beyond(c->leaves.item[i], beyond[i]);
 	}
-	ret = ret ?: class_ask(c);
-	for (i = 0; !ret && i < c->leaves.nr; i++)
-		core |= beyond[i].answered;
 	free(beyond);
 	return ret ?: core;
 }
