@@ -71,7 +71,7 @@ is_linear()
 # linear KIND AGGS CORES
 linear()
 {
-	pods_hash "$1" && learn && is_linear && ((asked <= 160)) && right "${@:2}"
+	pods_hash "$1" && learn && is_linear && ((asked <= 168)) && right "${@:2}"
 }
 
 # aggs_differ: those of our pod do, so cores are walked through

@@ -7,6 +7,7 @@
 #include "discover_class.h"
 
 #define ATTEMPTS	3	/* to get the answers of an agg's ports */
+#define AGG_BITS	8	/* aggs that share cores look like others by 1 in 256 */
 
 /* Ask the agg before each core that answers. */
 static int ask_aggs(struct class *c, struct pupil *teacher, __u8 agg[HASH_MAX_LABELS][16])
@@ -25,9 +26,40 @@ static int ask_aggs(struct class *c, struct pupil *teacher, __u8 agg[HASH_MAX_LA
 	for (label = 0; !ret && label < hash_model_size(model); label++) {
 		teacher->probed += asks[label].answered;
 		memcpy(agg[label], asks[label].router, 16);
-		if (asks[label].answered)
-			ret = discover_via_note(c->run, c->source, model->router[label],
+	}
+	return ret;
+}
+
+static int note_aggs(const struct class *c, const __u8 (*agg)[16])
+{
+	unsigned int label;
+	int ret = 0;
+
+	for (label = 0; !ret && label < hash_model_size(&c->learn.model); label++)
+		if (!addr_is_none(agg[label]))
+			ret = discover_via_note(c->run, c->source, c->learn.model.router[label],
 						agg[label]);
+	return ret;
+}
+
+/* Does any port take the agg that follows from its core? Not if aggs share cores. */
+static int check_aggs(struct class *c, struct pupil *teacher)
+{
+	unsigned int nr = (AGG_BITS + c->aggs.bits - 1) / c->aggs.bits, i;
+	struct hash_ask asks[AGG_BITS] = {};
+	const __u8 *agg;
+	int ret = 0;
+
+	for (i = 0; !ret && i < nr; i++) {
+		asks[i].port = discover_port(xorshift32(&c->learn.seed) % PORTMAP_MAX_PORTS);
+		ret = class_add_before(c, teacher, &asks[i]);
+	}
+	ret = ret ?: class_ask(c);
+	for (i = 0; !ret && i < nr; i++) {
+		agg = hash_model_router(&c->aggs, asks[i].port, 0);
+		teacher->probed += asks[i].answered;
+		if (asks[i].answered && !addr_is_none(agg) && addr_compare(asks[i].router, agg))
+			c->learn.verdict = HASH_NOT_LINEAR;
 	}
 	return ret;
 }
@@ -84,6 +116,12 @@ int class_learn_tiers(struct class *c, struct pupil *teacher)
 		c->learn.verdict = HASH_NOT_LINEAR;
 		return 0;
 	}
+	ret = check_aggs(c, teacher);
+	if (ret || c->learn.verdict == HASH_NOT_LINEAR)
+		return ret;
+	ret = note_aggs(c, (const __u8 (*)[16])agg);
+	if (ret)
+		return ret;
 	asks = calloc(hash_model_size(&c->aggs), HASH_MAX_PLANE_PORTS * sizeof(*asks));
 	if (!asks)
 		return -ENOMEM;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The agg before each core: the paths to all peers of other pods have the same ones. */
+/*
+ * The agg before each core: the paths to all peers of other pods have the same ones. Where aggs
+ * share cores, some ports of each path that was walked to show it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,24 +10,35 @@
 
 #include "discover_priv.h"
 
+#define PORTS	8	/* of a core: one of two aggs is missed by 1 in 128 */
+
 /* Our address, and a core */
 struct via_key {
 	__u8 source[16];
 	__u8 core[16];
 };
 
-/* @peer, @port: by which the core is met; @agg: all zero as long as it is not known */
+/**
+ * struct via - the agg before a core
+ * @key: the core
+ * @agg: all zero as long as it is not known
+ * @path: to be asked, of @peer; NULL: none is
+ * @peer: number of the peer
+ * @shared: another agg is before the core as well
+ */
 struct via {
 	struct via_key key;
 	__u8 agg[16];
+	const struct portmap_path *path;
 	size_t peer;
-	__u16 port;
+	bool shared;
 };
 
-/* Cores whose agg is asked; @next: of @run->vias */
+/* Cores whose agg is asked; @next: of @run->vias; @port: next of its path */
 struct search {
 	struct discovery *run;
 	size_t next;
+	size_t port;
 };
 
 static struct via *get_via(struct discovery *run, const __u8 source[16], const __u8 core[16])
@@ -52,16 +66,16 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 {
 	struct search *s = client;
 
-	while (s->next < s->run->vias.nr) {
+	for (; s->next < s->run->vias.nr; s->next++, s->port = 0) {
 		const struct via *via = s->run->vias.item[s->next];
 		const struct portmap_peer *to = &s->run->map->peers[via->peer];
 
-		probe->peer = s->next++;
-		if (!via->port || !addr_is_none(via->agg))
+		if (!via->path || s->port == PORTS || s->port == via->path->nr_ports)
 			continue;
+		probe->peer = s->next;
 		probe->kind = PROBE_BEFORE;
 		probe->ttl = probe_ttl(probe->kind, to->hop, to->leaf_hop);
-		probe->port = via->port;
+		probe->port = via->path->ports[s->port++];
 		*source = to->source;
 		*peer = to->addr;
 		return 0;
@@ -75,8 +89,10 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	const struct search *s = client;
 	struct via *via = s->run->vias.item[probe->peer];
 
-	if (answer->type == PROBE_TIME_EXCEEDED)
-		memcpy(via->agg, answer->from, 16);
+	if (answer->type != PROBE_TIME_EXCEEDED)
+		return 0;
+	via->shared |= !addr_is_none(via->agg) && addr_compare(via->agg, answer->from);
+	memcpy(via->agg, answer->from, 16);
 	return 0;
 }
 
@@ -101,7 +117,7 @@ static const struct probe_batch_ops ops = {
 	.status = status,
 };
 
-/* What an earlier map knows of peers of other pods */
+/* What an earlier map knows of peers of other pods; of those that were walked to, too little. */
 static int take_known(struct discovery *run)
 {
 	const struct portmap *known = run->discover->known;
@@ -112,7 +128,7 @@ static int take_known(struct discovery *run)
 	for (i = 0; known && !ret && i < known->nr_peers; i++) {
 		const struct portmap_peer *peer = &known->peers[i];
 
-		for (p = 0; !ret && p < peer->nr_paths; p++)
+		for (p = 0; !ret && peer->linear && p < peer->nr_paths; p++)
 			if (!addr_is_none(peer->paths[p].via))
 				ret = discover_via_note(run, peer->source, peer->paths[p].router,
 							peer->paths[p].via);
@@ -120,8 +136,8 @@ static int take_known(struct discovery *run)
 	return ret;
 }
 
-/* A port to each core */
-static int take_ports(struct discovery *run)
+/* A path to each core whose agg is not known, the one with the most ports */
+static int take_paths(struct discovery *run)
 {
 	unsigned int p;
 	size_t i;
@@ -130,12 +146,16 @@ static int take_ports(struct discovery *run)
 		const struct portmap_peer *peer = &run->map->peers[i];
 
 		for (p = 0; portmap_peer_has_tiers(peer) && p < peer->nr_paths; p++) {
-			struct via *via = get_via(run, peer->source, peer->paths[p].router);
+			const struct portmap_path *path = &peer->paths[p];
+			struct via *via = get_via(run, peer->source, path->router);
 
 			if (!via)
 				return -ENOMEM;
+			if (!addr_is_none(via->agg) ||
+			    (via->path && via->path->nr_ports >= path->nr_ports))
+				continue;
+			via->path = path;
 			via->peer = i;
-			via->port = peer->paths[p].ports[0];
 		}
 	}
 	return 0;
@@ -157,15 +177,33 @@ static void put_vias(struct discovery *run)
 	}
 }
 
+static void note_shared(const struct discovery *run)
+{
+	const struct discover *d = run->discover;
+	size_t i, shared = 0;
+	char line[160];
+
+	for (i = 0; i < run->vias.nr; i++)
+		shared += ((const struct via *)run->vias.item[i])->shared;
+	if (!shared || !d->note)
+		return;
+	snprintf(line, sizeof(line),
+		 "%zu of %zu cores are behind several aggs: VIA is one of these for each path.",
+		 shared, run->vias.nr);
+	d->note(d->arg, line);
+}
+
 int discover_vias(struct discovery *run)
 {
 	struct search search = { .run = run };
-	int ret = take_known(run) ?: take_ports(run);
+	int ret = take_known(run) ?: take_paths(run);
 
 	if (!ret && run->vias.nr)
 		ret = probe_batch_run(&run->discover->config, &ops, &search, run->err);
-	if (!ret)
+	if (!ret) {
 		put_vias(run);
+		note_shared(run);
+	}
 	set_clear(&run->vias, free);
 	return ret;
 }
