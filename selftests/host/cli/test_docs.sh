@@ -140,6 +140,7 @@ zsh_says()
 		compadd() { print -r -- $choices }
 		_describe() { print -r -- ${choices%%:*} }
 		_files() { print files }
+		compset() { print "of $words[CURRENT]" }
 		words=("$@") CURRENT=$#
 		eval "complete_rocesteer() { $(<"$0"/packaging/completion/_rocesteer) }"
 		complete_rocesteer' "$top" "$@"
@@ -168,6 +169,8 @@ bash_completes()
 		[[ $(bash_says "$r" job load --color) == --color ]] &&
 		[[ $(bash_says "$r" sl tra --lik) == --like ]] &&
 		[[ $(bash_says "$r" job load --port-map Makef) == Makefile ]] &&
+		[[ $(bash_says "$r" path audit a --hosts Makef) == Makefile ]] &&
+		[[ $(bash_says "$r" path audit a --hosts b,Makef) == b,Makefile ]] &&
 		[[ ! $(bash_says "$r" job list Makef) ]] &&
 		[[ $(bash_says build/rocesteer-perf --algorithm h) == halving ]]
 }
@@ -190,6 +193,7 @@ zsh_completes()
 		[[ ! $(zsh_says "$r" path discover --hop '') ]] &&
 		[[ $(zsh_says "$r" job load --port-map '') == files ]] &&
 		[[ $(zsh_says "$r" path show '') == *files ]] &&
+		[[ $(zsh_says "$r" path audit a --hosts b,c) == "of b,c"$'\n'files ]] &&
 		[[ $(zsh_says "$r" slice trace --like '') == "powers-of-two paper" ]] &&
 		[[ $(zsh_says build/rocesteer-perf --type '') == "int32 float32" ]]
 }

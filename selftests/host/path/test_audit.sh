@@ -154,7 +154,7 @@ discover_names()
 discover_notes()
 {
 	discover --peer "$peers" 2>"$dir/text" >/dev/null && cat "$dir/text" &&
-		grep "2 aggs lead to 1 cores each, .* see path audit" "$dir/text" &&
+		grep "2 aggs lead to 1 core each, .* see path audit" "$dir/text" &&
 		pods_hash apart && discover --peer "$peers" 2>"$dir/text" >/dev/null &&
 		! grep "path audit" "$dir/text"
 }

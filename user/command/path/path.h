@@ -58,6 +58,9 @@ int path_doubt_peers(const struct out *out, const struct portmap *map, struct js
 void path_doubt_qpn_hash(const struct out *out, const struct portmap *map);
 void path_doubt_weights(const struct out *out, const struct portmap *map);
 
+/* "1 core", "2 cores". Return: @text. */
+const char *path_cores(size_t nr, char text[32]);
+
 /* Say where there may be more cores than ports reach. Return: 0 or -ENOMEM. */
 int path_doubt_cores(const struct out *out, const struct portmap *map);
 

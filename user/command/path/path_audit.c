@@ -140,9 +140,16 @@ static const char *bits(__u32 mask, char text[80])
 	return text;
 }
 
+const char *path_cores(size_t nr, char text[32])
+{
+	snprintf(text, 32, "%zu core%s", nr, nr == 1 ? "" : "s");
+	return text;
+}
+
 static void say_tiers(struct audit *a, const struct audit_site *site)
 {
 	const struct audit_sight *sight = &site->sight;
+	char each[32], all[32];
 
 	if (!sight->aggs.nr && !sight->cores.nr)
 		say(a, false, "tiers", "All peers are on-link or under our own leaf.");
@@ -152,9 +159,10 @@ static void say_tiers(struct audit *a, const struct audit_site *site)
 		    sight->aggs.nr);
 	else
 		say(a, sight->uneven, "tiers",
-		    "Our leaf has %zu aggs as next hops, each leads to %s%u cores: %zu cores.",
-		    sight->aggs.nr, sight->uneven ? "a different number of, at least " : "",
-		    audit_per_agg(sight), sight->cores.nr);
+		    "Our leaf has %zu agg%s as next hops, each leads to %s%s: %s.",
+		    sight->aggs.nr, sight->aggs.nr == 1 ? "" : "s",
+		    sight->uneven ? "a different number of cores, at least " : "",
+		    path_cores(audit_per_agg(sight), each), path_cores(sight->cores.nr, all));
 }
 
 static void say_address(struct audit *a, const struct audit_part *part, const char *peers)
@@ -224,24 +232,27 @@ static void say_judgement(struct audit *a, const struct audit_site *site,
 {
 	const char *rests = known.at_least ? "the maps together reach" : "by --cores there are";
 	unsigned int reached = site->sight.cores.nr, each = audit_per_agg(&site->sight);
+	char text[32];
 
 	switch (audit_judge(&site->sight, known)) {
 	case AUDIT_NO_CORES:
 		break;
 	case AUDIT_FEWER:
 		say(a, false, "cores",
-		    "%u %s behind each of %zu aggs: either there are no more, or leaves and aggs use the same bits of the hash. Give --cores, or the map of a host in another pod by --hosts.",
-		    each, each == 1 ? "core" : "cores", site->sight.aggs.nr);
+		    "%s behind each of %zu aggs: either there are no more, or leaves and aggs use the same bits of the hash. Give --cores, or the map of a host in another pod by --hosts.",
+		    path_cores(each, text), site->sight.aggs.nr);
 		break;
 	case AUDIT_UNKNOWN:
 		say(a, false, "cores",
-		    "Nothing says whether there are more than %u cores: --cores does.", reached);
+		    "Nothing says whether there are more than %s: --cores does.",
+		    path_cores(reached, text));
 		break;
 	case AUDIT_ALL:
 		say(a, false, "cores", "All %u cores are reached: %s as many.", reached, rests);
 		break;
 	case AUDIT_MORE:
-		say(a, true, "more", "%u cores are reached: %s %u.", reached, rests, known.cores);
+		say(a, true, "more", "%s are reached: %s %u.", path_cores(reached, text), rests,
+		    known.cores);
 		break;
 	case AUDIT_POLARISED:
 		say(a, true, "polarised",

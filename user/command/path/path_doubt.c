@@ -260,12 +260,13 @@ void path_doubt_weights(const struct out *out, const struct portmap *map)
 int path_doubt_cores(const struct out *out, const struct portmap *map)
 {
 	struct audit_site site;
+	char text[32];
 	int ret = audit_read(&site, map);
 
 	if (!ret && audit_judge(&site.sight, (struct audit_known) {}) == AUDIT_FEWER)
 		out_note(out,
-			 "%zu aggs lead to %u cores each, and there may be more, see path audit.",
-			 site.sight.aggs.nr, audit_per_agg(&site.sight));
+			 "%zu aggs lead to %s each, and there may be more, see path audit.",
+			 site.sight.aggs.nr, path_cores(audit_per_agg(&site.sight), text));
 	audit_free(&site);
 	return ret;
 }
