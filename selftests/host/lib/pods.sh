@@ -53,10 +53,17 @@ pods_host()
 # default one. Linux hashes.
 pods_make()
 {
+	pods_make_of "$1" $(($1 * $1 / 2)) $(($1 / 2)) $(($1 / 2)) "${@:2}"
+}
+
+# pods_make_of PODS LEAVES AGGS CORES HOST:LEAF[:COUNT]...: the same with so many leaves of all
+# pods, aggs of each pod and cores of each of these
+pods_make_of()
+{
 	local host router name l count pods_addresses=()
 
-	pods=$1 leaves=$(($1 * $1 / 2)) aggs=$(($1 / 2)) cores=$(($1 / 2))
-	shift
+	pods=$1 leaves=$2 aggs=$3 cores=$4
+	shift 4
 	fabric_claim || return
 	mapfile -t fabric_made < <(routers && printf '%s\n' "${@%%:*}")
 	printf "netns add $prefix%s\n" "${fabric_made[@]:1}" | ip -batch - || return

@@ -159,6 +159,20 @@ static void take_note(void *arg, const char *line)
 	found->shared |= !strncmp(line, "4 of 4 cores", 12);
 }
 
+/* Each agg has as many paths, if there are more than a peer may have. */
+static bool is_even(const struct portmap_peer *peer)
+{
+	unsigned int paths[256] = {}, p, a, least;
+
+	for (p = 0; p < peer->nr_paths; p++)
+		paths[peer->paths[p].via[15]]++;
+	least = ROCESTEER_MAX_PATHS / world.fabric.next_hops;
+	for (a = 1; a <= world.fabric.next_hops; a++)
+		if (paths[a] != least)
+			return false;
+	return true;
+}
+
 static bool is_right(const struct portmap_peer *peer)
 {
 	bool across = is_across(v4(peer->addr));
@@ -166,6 +180,10 @@ static bool is_right(const struct portmap_peer *peer)
 				(across ? world.aggs.next_hops : 1), p;
 	size_t k;
 
+	if (expected > ROCESTEER_MAX_PATHS && !is_even(peer))
+		return false;
+	if (expected > ROCESTEER_MAX_PATHS)
+		expected = ROCESTEER_MAX_PATHS;
 	for (p = 0; p < peer->nr_paths; p++)
 		for (k = 0; k < peer->paths[p].nr_ports; k++)
 			if (v4(peer->paths[p].router) !=

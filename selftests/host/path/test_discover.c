@@ -240,6 +240,28 @@ static bool aggs_that_differ(void)
 	return !wrong;
 }
 
+/* 128 and 256 cores, of which a host takes 64 */
+static bool many_cores(void)
+{
+	unsigned int i, k, most = 0;
+
+	for (k = 2; k <= 8; k *= 2)
+		for (i = 0; i < 10; i++) {
+			struct found found;
+
+			world = tiers_of(i % 2 ? CRC16 : CRC32_LOW, 6);
+			world.fabric.next_hops = k;
+			world.aggs.next_hops = k == 8 ? 32 : 128 / k;
+			found = search_some("", 40);
+			if (found.wrong || found.across != 38)
+				return false;
+			if (found.learn > most)
+				most = found.learn;
+		}
+	printf("# %u probes to learn\n", most);
+	return true;
+}
+
 /* Four aggs with the same four cores: which one a path goes by is said to be a guess. */
 static bool shared_cores(void)
 {
@@ -299,6 +321,7 @@ int main(void)
 	ktap_result(three_tiers(), "in three tiers it is the same, in the pod and across");
 	ktap_result(learning(), "80 probes teach the model of cores at most");
 	ktap_result(aggs_that_differ(), "aggs with different hashes are not taken for one");
+	ktap_result(many_cores(), "of more cores than 64, each agg has as many");
 	ktap_result(shared_cores(), "aggs that share cores are noticed");
 	ktap_result(dead_core(), "a core that does not answer is left out");
 	return ktap_end();

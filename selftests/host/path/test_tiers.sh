@@ -160,7 +160,29 @@ larger()
 		path verify "$map" --all
 }
 
-ktap_plan 13
+# 128 cores: h0 and h2, below one leaf, take 64 each, of which each agg has as many. A peer in
+# addition has the paths of the first one.
+wide()
+{
+	local host peer
+
+	fabric_destroy && pods_make_of 2 2 2 64 h0:0 h2:0 h1:1:2 && pods_hash apart || return
+	for host in h0 h2; do
+		rm -f "$map"
+		for peer in 10.1.1.1 10.1.1.2; do
+			in_ns "$host" timeout 120 "$rocesteer" path discover --dev eth0 \
+				--out "$map" --peer "$peer" 2>"$dir/said" || return
+			grep "64 of 128 routers at hop 3" "$dir/said" || return
+		done
+		is_linear && jq -e 'all(.peers[]; [.paths[].via] | group_by(.) | map(length) ==
+				[32, 32]) and (.peers | map([.paths[].router]) | unique | length == 1)' \
+			"$map" && in_ns "$host" "$rocesteer" path verify "$map" --all || return
+		jq -r '.peers[0].paths[].router' "$map" | sort >"$dir/$host"
+	done
+	"$rocesteer" path audit "$map" --cores 128 && ! cmp "$dir/h0" "$dir/h2"
+}
+
+ktap_plan 14
 check "a fat tree of 4 pods" pods_make 4 h0:0 h1:1:3 h2:2:5 h3:3:5 h4:4:5 h5:5:5 h6:6:5 h7:7:3
 check "hops, cores and aggs are learnt where tiers hash by other bits" linear apart 2 4
 check "so they are where tiers share a bit" linear shared 2 4
@@ -173,5 +195,6 @@ check "hosts that say nothing of closed ports are not waited for" silent_hosts
 check "cores are walked through where each agg hashes by other bits" aggs_differ
 check "all is walked through where Linux hashes" not_linear
 check "a fat tree of 8 pods is learnt from 80 ports at most" larger
+check "of 128 cores each host takes 64, other ones" wide
 check "nothing is left" world_is_empty
 ktap_finish

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 
@@ -46,6 +47,28 @@ static int see_peer(struct audit_sight *sight, const struct portmap_peer *peer)
 			ret = add_core(sight, &peer->paths[p]);
 		else if (!add_agg(sight, peer->paths[p].router))
 			ret = -ENOMEM;
+	return ret;
+}
+
+/* Cores that have no path, as a peer may have fewer */
+static int see_models(struct audit_sight *sight, const struct portmap *map,
+		      const struct portmap_peer *peer)
+{
+	const struct portmap_model *model = portmap_find_model(map, peer->source, peer->hop);
+	const struct portmap_model *aggs = portmap_find_model(map, peer->source, peer->hop - 1);
+	struct portmap_path path = {};
+	unsigned int label;
+	int ret = 0;
+
+	if (!portmap_peer_has_tiers(peer) || !peer->linear || !model || !aggs ||
+	    aggs->hash.base != model->hash.base)
+		return 0;
+	for (label = 0; !ret && label < hash_model_size(&model->hash); label++) {
+		memcpy(path.router, model->hash.router[label], 16);
+		memcpy(path.via, hash_tiers_agg(&model->hash, &aggs->hash, label), 16);
+		if (!addr_is_none(path.router) && !set_find(&sight->cores, path.router, 16))
+			ret = add_core(sight, &path);
+	}
 	return ret;
 }
 
@@ -203,7 +226,7 @@ int audit_read(struct audit_site *site, const struct portmap *map)
 		}
 		note_peer(&site->part[portmap_peer_has_tiers(peer) ? AUDIT_ACROSS : AUDIT_POD],
 			  map, i);
-		ret = see_peer(&site->sight, peer);
+		ret = see_peer(&site->sight, peer) ?: see_models(&site->sight, map, peer);
 	}
 	site->sight.silent |= across->silent || across->silent_routers;
 	compare_aggs(&site->sight);

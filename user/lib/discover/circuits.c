@@ -95,7 +95,7 @@ bool circuits_shared(const struct circuits *c)
 	__u64 seen = 0;
 	unsigned int i;
 
-	for (i = 0; i < ROCESTEER_MAX_PATHS; i++) {
+	for (i = 0; i < ARRAY_SIZE(c->leaves); i++) {
 		if (c->leaves[i] & seen)
 			return true;
 		seen |= c->leaves[i];

@@ -23,7 +23,7 @@ struct circuit_sighting {
 /**
  * struct circuits - answers from behind the routers on the way to a peer
  * @asked: for each path, number of probed ports
- * @leaves: for each path, bit i for each @addr[i] that answered
+ * @leaves: for each path, or label of a model, bit i for each @addr[i] that answered
  * @addr: addresses of the leaf
  * @nr_addrs: number of addresses
  * @many: there are more addresses
@@ -34,7 +34,7 @@ struct circuit_sighting {
  */
 struct circuits {
 	unsigned int asked[ROCESTEER_MAX_PATHS];
-	__u64 leaves[ROCESTEER_MAX_PATHS];
+	__u64 leaves[HASH_MAX_LABELS];
 	__u8 addr[ROCESTEER_MAX_PATHS][16];
 	unsigned int nr_addrs;
 	bool many;

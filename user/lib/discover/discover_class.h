@@ -73,6 +73,7 @@ struct question;
  * @model: known before, if @recalled
  * @learn: learner, with the model
  * @aggs: model of aggs, where @learn has that of cores; no bits: there is none
+ * @chosen: by label: the router has a path of each peer
  * @address: constants by address
  * @confirmed: peers whose constant was what their address says
  * @doubted: a peer contradicted its address, or the model that holds for others of its leaf
@@ -93,6 +94,7 @@ struct class {
 	bool recalled;
 	struct hash_learn learn;
 	struct hash_model aggs;
+	bool chosen[HASH_MAX_LABELS];
 	struct hash_address address;
 	unsigned int confirmed;
 	bool doubted;
@@ -152,6 +154,12 @@ int class_find_hops(struct class *c);
  * set. Return: 0 or a negative errno.
  */
 int class_learn_tiers(struct class *c, struct pupil *teacher);
+
+/*
+ * Choose the routers of paths, if the model has more than a peer may have: equally many behind each
+ * agg, others for each host.
+ */
+void class_choose(struct class *c);
 
 /* Draw by lot which peers are checked. */
 static inline bool class_draw(struct class *c)

@@ -309,10 +309,11 @@ static int put_ports(const struct class *c, const struct pupil *pupil)
 		__u16 port = label < hash_model_size(model) ? hash_model_port(model, label) :
 			     d->extra[label - hash_model_size(model)];
 		const __u8 *router = hash_model_router(model, port, pupil->constant);
+		bool chosen = c->chosen[hash_model_label(model, port) ^ pupil->constant];
 
 		if (addr_is_none(router) && c->learn.silent == 1)
 			pupil->t->peer->silent_port = port;
-		if (!addr_is_none(router) && !portmap_peer_port_path(pupil->t->peer, port))
+		if (chosen && !portmap_peer_port_path(pupil->t->peer, port))
 			ret = portmap_peer_add_port(pupil->t->peer, router, no_leaf, port);
 	}
 	return ret < 0 ? ret : 0;
@@ -320,13 +321,14 @@ static int put_ports(const struct class *c, const struct pupil *pupil)
 
 static int finish(struct class *c, struct pupil *pupil)
 {
+	unsigned int size = hash_model_size(&c->learn.model);
 	struct target *t = pupil->t;
 	int ret = put_ports(c, pupil);
 
 	if (ret)
 		return ret;
 	if (!t->peer->expected && c->learn.silent)
-		t->peer->expected = hash_model_size(&c->learn.model);
+		t->peer->expected = size < ROCESTEER_MAX_PATHS ? size : ROCESTEER_MAX_PATHS;
 	t->peer->probed = pupil->probed;
 	t->peer->linear = true;
 	t->peer->qpn_hash = hash_model_has_qpn(&c->learn.model);
@@ -389,6 +391,7 @@ static int teach(struct class *c)
 	ret = teach_others(c);
 	if (ret || is_outdated(c))
 		return ret;
+	class_choose(c);
 	for (i = 0; !ret && i < c->nr; i++)
 		if (c->pupils[i].taught) {
 			taught++;
@@ -418,10 +421,9 @@ static void forget(struct class *c)
 }
 
 /* The model of an earlier map, or of aggs if that of cores was learnt before */
-static const struct portmap_model *find_model(const struct class *c)
+static const struct portmap_model *find_model(const struct class *c, unsigned int hop)
 {
 	const struct portmap *known = c->run->discover->known;
-	unsigned int hop = c->pupils[0].t->peer->hop;
 
 	return portmap_find_model(c->run->map, c->source, hop) ?:
 	       known ? portmap_find_model(known, c->source, hop) : NULL;
@@ -430,13 +432,17 @@ static const struct portmap_model *find_model(const struct class *c)
 /* With the known model, or with one that is learnt if there is none or a peer disagrees with it */
 static int teach_class(struct class *c)
 {
-	const struct portmap_model *model;
+	const struct portmap_peer *first = c->pupils[0].t->peer;
+	const struct portmap_model *model, *aggs;
 	int ret = 0;
 
-	c->source = c->pupils[0].t->peer->source;
-	model = find_model(c);
+	c->source = first->source;
+	model = find_model(c, first->hop);
+	aggs = portmap_peer_has_tiers(first) ? find_model(c, first->hop - 1) : NULL;
 	if (model) {
 		c->model = model->hash;
+		if (aggs && aggs->hash.base == model->hash.base)
+			c->aggs = aggs->hash;
 		c->recalled = true;
 		ret = teach(c);
 		if (ret || !is_outdated(c))

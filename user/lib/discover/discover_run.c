@@ -60,6 +60,9 @@ static int saw_router(struct discovery *run, struct target *t,
 		"more than %u routers answer at hop %u on the way to %s",
 		ROCESTEER_MAX_PATHS, t->peer->hop,
 		addr_format(t->peer->addr, peer));
+	err_hint(run->err,
+		 "Only where switches hash linearly, as by a CRC, %u of up to %u routers are chosen.",
+		 ROCESTEER_MAX_PATHS, HASH_MAX_LABELS);
 	return ret;
 }
 

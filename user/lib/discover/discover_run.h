@@ -58,7 +58,7 @@ struct discover {
  * @discover: input
  * @map: filled; to be freed by portmap_free()
  * @err: filled on failure: "no-device", "no-route", "permission",
- *	"no-reply", "unreachable", "too-many-paths"
+ *	"no-reply", "unreachable", "too-many-paths" where the hash is not linear
  *
  * All or nothing, but for peers that are left out, of which @err names one, and missing paths: a
  * peer with fewer than @paths paths has its @expected above its @nr_paths. Where all paths are

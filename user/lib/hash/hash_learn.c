@@ -96,7 +96,7 @@ static __u16 test_port(struct hash_learn *learn, __u32 dqpn)
 static void ask_tests(struct hash_learn *learn)
 {
 	/* (1/N)^t is less than 1 in 16,000 */
-	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 14, 7, 6, 4, 4, 3 };
+	static const __u8 tests[HASH_MAX_BITS + 1] = { 0, 14, 7, 6, 4, 4, 3, 2, 2 };
 
 	while (learn->nr < tests[learn->model.bits] - learn->passed) {
 		__u32 dqpn = xorshift32(&learn->seed) % (ROCESTEER_QPN_MASK - 1) + 2;

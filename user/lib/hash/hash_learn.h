@@ -42,7 +42,7 @@ struct hash_ask {
 };
 
 #define HASH_MAX_ASKS	HASH_QPN_BITS	/* of a round */
-#define HASH_MAX_MET	128		/* vectors, cosets and tests */
+#define HASH_MAX_MET	(HASH_MAX_LABELS + 64)	/* vectors, cosets and tests */
 
 enum hash_stage { HASH_COLUMNS, HASH_COSET, HASH_TEST, HASH_BLAME, HASH_QPN };
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-_Static_assert(1 << HASH_MAX_BITS == HASH_MAX_LABELS, "a label for each path");
+_Static_assert(1 << HASH_MAX_BITS == HASH_MAX_LABELS, "a label for each next hop");
 
 /* The sum of the columns of @bits */
 static __u8 sum(const __u8 *column, unsigned int nr, __u32 bits)
@@ -72,7 +72,7 @@ const __u8 *hash_model_router(const struct hash_model *model, __u16 port, __u8 c
 
 unsigned int hash_model_checks(const struct hash_model *model)
 {
-	static const __u8 checks[HASH_MAX_BITS + 1] = { 0, 1, 3, 5, 4, 5, 5 };
+	static const __u8 checks[HASH_MAX_BITS + 1] = { 0, 1, 3, 5, 4, 5, 5, 5, 5 };
 
 	return checks[model->bits];
 }

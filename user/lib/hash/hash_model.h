@@ -9,8 +9,8 @@
 
 #define HASH_PORT_BITS	14	/* that differ between source ports of RoCE v2 */
 #define HASH_QPN_BITS	24	/* of the number of a queue pair */
-#define HASH_MAX_BITS	6	/* of a label */
-#define HASH_MAX_LABELS	ROCESTEER_MAX_PATHS
+#define HASH_MAX_BITS	8	/* of a label */
+#define HASH_MAX_LABELS	256
 
 /**
  * struct hash_model - the next hops of ports

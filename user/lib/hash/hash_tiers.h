@@ -36,6 +36,13 @@ struct hash_plane {
 bool hash_fold(const struct hash_model *cores, const __u8 agg[HASH_MAX_LABELS][16],
 	       struct hash_model *aggs);
 
+/* The agg before a core with this label; all zero where it is not known */
+static inline const __u8 *hash_tiers_agg(const struct hash_model *cores,
+					 const struct hash_model *aggs, __u8 label)
+{
+	return hash_model_router(aggs, hash_model_port(cores, label), 0);
+}
+
 /**
  * hash_plane_met() - the core of a port is known
  * @plane: ports of the agg of the port; begins as all zero
