@@ -11,6 +11,9 @@
  * Other packets than RoCE v2 keep Linux's hash.
  *
  * lose		loses one packet in eight, and no more than that
+ *
+ * bond_hash	at the egress of a host's device: a bond of the policy layer3+4, as Linux hashes,
+ *		with another member, MEMBER
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -27,10 +30,11 @@
 #include "rocesteer/types.h"
 
 /*
- * Of the router, so that routers behind each other do not choose alike. One linear hash of two
- * seeds differs by a constant only: routers with the same bits still choose alike.
+ * Of the router or the host. Seeds differ, so that routers behind each other do not choose alike.
+ * One linear hash of two seeds differs by a constant only: routers with the same bits still choose
+ * alike.
  */
-enum { SEED, ROTATION, NR_SETTINGS };
+enum { SEED, ROTATION, MEMBER, NR_SETTINGS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -175,6 +179,23 @@ SEC("tc")
 int lose(struct __sk_buff *skb)
 {
 	return bpf_get_prandom_u32() % 8 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
+}
+
+/* Ports and addresses, folded, without the lowest bit */
+SEC("tc")
+int bond_hash(struct __sk_buff *skb)
+{
+	__u32 i, hash, key = MEMBER, *member = bpf_map_lookup_elem(&hash_settings, &key);
+	struct hashed in = {};
+
+	if (!member || !load_fields(skb, &in))
+		return TC_ACT_UNSPEC;
+	hash = in.sport | in.dport << 16;
+	for (i = 0; i < 8; i++)
+		hash ^= in.addr[i];
+	hash ^= hash >> 16;
+	hash ^= hash >> 8;
+	return hash >> 1 & 1 ? bpf_redirect(*member, 0) : TC_ACT_UNSPEC;
 }
 
 char _license[] SEC("license") = "GPL";

@@ -261,6 +261,9 @@ refuses_slices()
 		>"$dir/across.json" &&
 		refused three-tiers 2 load --job 8 --all --port-map "$dir/across.json" \
 			--slice "$dir/slice.json" || return
+	jq '.peers[].paths[].via = "10.255.0.1"' "$map" >"$dir/bond.json" &&
+		refused two-leaves 2 load --job 8 --all --port-map "$dir/bond.json" \
+			--slice "$dir/slice.json" || return
 	refused no-port 3 load --job 8 --all --port-map "$map" --slice \
 		<(sed 's/10.1.1.1/10.1.0.2/' "$dir/slice.json") &&
 		refused bad-file 2 load --job 8 --all --port-map "$map" --slice \

@@ -60,10 +60,15 @@ pods_make()
 # pods, aggs of each pod and cores of each of these
 pods_make_of()
 {
+	pods=$1 leaves=$2 aggs=$3 cores=$4
+	pods_routers "${@:5}"
+}
+
+# pods_routers HOST:LEAF[:COUNT]...: the same, of the tiers that are set
+pods_routers()
+{
 	local host router name l count pods_addresses=()
 
-	pods=$1 leaves=$2 aggs=$3 cores=$4
-	shift 4
 	fabric_claim || return
 	mapfile -t fabric_made < <(routers && printf '%s\n' "${@%%:*}")
 	printf "netns add $prefix%s\n" "${fabric_made[@]:1}" | ip -batch - || return

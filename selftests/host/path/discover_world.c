@@ -40,10 +40,17 @@ static unsigned int leaf_of(__u32 peer)
 	return one_of(world.moved, peer) ? leaf ^ 1 : leaf;
 }
 
+/* Which of our leaves has a port? */
+static unsigned int member_of(__u32 peer, __u16 port)
+{
+	return world.bond.next_hops ? fabric_next_hop(&world.bond, peer, port, 0) : 0;
+}
+
 static unsigned int next_hop(__u32 peer, __u16 port, __u32 dqpn)
 {
 	struct fabric fabric = world.fabric;
 
+	fabric.seed += member_of(peer, port);
 	if (one_of(world.odd, peer))
 		fabric.family = CRC32_HIGH;
 	fabric.order = world.order && leaf_of(peer) % world.order == world.order - 1;
@@ -98,6 +105,8 @@ static __u32 router_at(unsigned int hop, __u32 peer, __u16 port, __u32 dqpn)
 {
 	if (hop == distance(peer) - 1)
 		return 0x0aff0000 + leaf_of(peer);
+	if (hop == 1)
+		return 0x0afc0001 + member_of(peer, port);
 	return hop == 2 ? 0x0afe0001 + next_hop(peer, port, dqpn) : core_of(peer, port, dqpn);
 }
 
@@ -177,7 +186,9 @@ static bool is_right(const struct portmap_peer *peer)
 {
 	bool across = is_across(v4(peer->addr));
 	unsigned int expected = (world.shared && across ? 1 : world.fabric.next_hops) *
-				(across ? world.aggs.next_hops : 1), p;
+				(across ? world.aggs.next_hops : 1) *
+				(world.bond.next_hops ?: 1), p;
+	bool via = (across && !world.shared) || world.bond.next_hops;
 	size_t k;
 
 	if (expected > ROCESTEER_MAX_PATHS && !is_even(peer))
@@ -188,8 +199,8 @@ static bool is_right(const struct portmap_peer *peer)
 		for (k = 0; k < peer->paths[p].nr_ports; k++)
 			if (v4(peer->paths[p].router) !=
 			    router_at(across ? 3 : 2, v4(peer->addr), peer->paths[p].ports[k], 0) ||
-			    (across && !world.shared && v4(peer->paths[p].via) !=
-			     router_at(2, v4(peer->addr), peer->paths[p].ports[k], 0)))
+			    (via && v4(peer->paths[p].via) !=
+			     router_at(across ? 2 : 1, v4(peer->addr), peer->paths[p].ports[k], 0)))
 				return false;
 	return peer->nr_paths == expected - (across && world.dead) &&
 	       peer->hop == (across ? 3 : 2) && peer->leaf_hop == (across ? 5 : 3);

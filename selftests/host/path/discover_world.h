@@ -19,6 +19,7 @@
  * @fabric: our leaf
  * @aggs: the aggs of our pod, if there are three tiers
  * @each: the hash of each agg has another offset
+ * @bond: chooses one of our leaves, if it has next hops
  * @shared: all aggs have the same cores
  * @pod: leaves of a pod, if there are three tiers; the first pod is ours
  * @dead: core that does not answer, or 0
@@ -33,6 +34,7 @@
  */
 struct world {
 	struct fabric fabric;
+	struct fabric bond;
 	struct fabric aggs;
 	bool each;
 	bool shared;

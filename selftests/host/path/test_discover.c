@@ -302,6 +302,24 @@ static bool dead_core(void)
 	return right == 50 && across > 40;
 }
 
+/* The walk asks all ports twice. */
+static bool bond(enum family family, enum family hash, bool linear)
+{
+	static const char *const name[] = { "CRC16", "CRC32", "CRC32, high", "XOR16", "random",
+					    "not linear" };
+	struct found found;
+	char what[64];
+
+	world = world_of(family, 40);
+	world.fabric.next_hops = 8;
+	world.bond = fabric_of(hash, 2);
+	world.bond.offset = 0;	/* by the bits of the port that change */
+	snprintf(what, sizeof(what), "members by %s, leaves by %s", name[hash], name[family]);
+	found = search(what);
+	return linear ? is_cheap(&found) && found.predicted > PEERS * 8 / 10 :
+			!found.linear && !found.astray && found.wrong <= PEERS / 500;
+}
+
 int main(void)
 {
 	ktap_begin();
@@ -324,5 +342,9 @@ int main(void)
 	ktap_result(many_cores(), "of more cores than 64, each agg has as many");
 	ktap_result(shared_cores(), "aggs that share cores are noticed");
 	ktap_result(dead_core(), "a core that does not answer is left out");
+	ktap_result(bond(CRC16, XOR16, true) && bond(CRC32_LOW, CRC16, true),
+		    "behind a bond our leaf is learnt as well");
+	ktap_result(bond(JHASH, XOR16, false) && bond(CRC16, JHASH, false),
+		    "or walked through with the path");
 	return ktap_end();
 }

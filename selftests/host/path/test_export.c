@@ -43,9 +43,9 @@ static void clear(void)
 
 static void add_port(size_t j, unsigned int path, unsigned int port)
 {
-	__u8 router[16] = { path + 1 }, leaf[16] = {};
+	struct hash_router router = { .addr = { path + 1 } };
 
-	portmap_peer_add_port(&peer[j], router, leaf, port);
+	portmap_peer_add_port(&peer[j], &router, NULL, port);
 }
 
 /* Each bit of a port changes bits of the path, and each peer has another constant. */

@@ -21,19 +21,19 @@ static void answer(const struct fabric *fabric, __u32 peer, struct hash_ask *ask
 
 	for (i = 0; i < nr; i++)
 		asks[i].answered = fabric_answers(fabric, peer, asks[i].port, asks[i].dqpn,
-						  asks[i].router);
+						  asks[i].router.addr);
 }
 
 /* The base is a port that answers. */
 static enum hash_verdict learn_it(const struct fabric *fabric)
 {
-	__u8 router[16];
+	struct hash_router router = {};
 	__u16 base;
 
 	do {
 		base = BASE + draw(PORTS);
-	} while (!fabric_answers(fabric, PEER, base, 0, router));
-	hash_learn_start(&learn, base, router, draw(0x7fffffff) + 1);
+	} while (!fabric_answers(fabric, PEER, base, 0, router.addr));
+	hash_learn_start(&learn, base, &router, draw(0x7fffffff) + 1);
 	learn.asked++;		/* the base */
 	do {
 		answer(fabric, PEER, learn.ask, learn.nr);
@@ -49,7 +49,7 @@ static unsigned int wrong_flows(const struct fabric *fabric, __u32 peer, __u8 co
 	for (label = 0; label < hash_model_size(&learn.model); label++) {
 		__u16 port = hash_model_port(&learn.model, label);
 
-		wrong += hash_model_router(&learn.model, port, constant)[15] !=
+		wrong += hash_model_router(&learn.model, port, constant)->addr[15] !=
 			 fabric_next_hop(fabric, peer, port, 0) + 1;
 	}
 	return wrong;
@@ -61,7 +61,7 @@ static unsigned int wrong_ports(const struct fabric *fabric, __u32 peer, __u8 co
 	unsigned int port, wrong = 0;
 
 	for (port = BASE; port < BASE + PORTS; port += 7) {
-		const __u8 *router = hash_model_router(&learn.model, port, constant);
+		const __u8 *router = hash_model_router(&learn.model, port, constant)->addr;
 		unsigned int next = fabric_next_hop(fabric, peer, port, 0);
 
 		wrong += addr_is_none(router) ? fabric->silent != (int)next :
@@ -247,10 +247,11 @@ static unsigned int wrong_qpns(const struct fabric *fabric, __u32 peer, __u8 con
 	for (i = 0; i < 1000; i++) {
 		__u32 dqpn = draw(1 << HASH_QPN_BITS);
 		__u16 port = BASE + draw(PORTS);
-		const __u8 *router = hash_model_router(&learn.model, port, constant ^
-						       hash_model_qpn(&learn.model, dqpn));
+		const struct hash_router *router =
+			hash_model_router(&learn.model, port,
+					  constant ^ hash_model_qpn(&learn.model, dqpn));
 
-		wrong += router[15] != fabric_next_hop(fabric, peer, port, dqpn) + 1;
+		wrong += router->addr[15] != fabric_next_hop(fabric, peer, port, dqpn) + 1;
 	}
 	return wrong;
 }
@@ -358,7 +359,7 @@ static bool addresses(void)
 			hash_address_add(&address, addr, constant);
 			asked++;
 		}
-		wrong += hash_model_router(&learn.model, BASE + i, constant)[15] !=
+		wrong += hash_model_router(&learn.model, BASE + i, constant)->addr[15] !=
 			 fabric_next_hop(&fabric, peer, BASE + i, 0) + 1;
 	}
 	s = (double)(clock() - start) / CLOCKS_PER_SEC;

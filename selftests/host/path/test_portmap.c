@@ -41,6 +41,9 @@ static char file[96], lock[104];
 /* A path by a core of an agg */
 #define CORE(number, agg, core)	"{\"path\":" #number ",\"router\":\"10.3." #agg "." #core \
 		"\",\"via\":\"10.2.0." #agg "\",\"ports\":[50" #agg #core "0]}"
+/* A path by a spine behind one of our leaves */
+#define SPINE(number, leaf, spine)	"{\"path\":" #number ",\"router\":\"10.3.0." #spine \
+		"\",\"via\":\"10.2.0." #leaf "\",\"ports\":[50" #leaf #spine "0]}"
 #define PLAIN(number, router)	"{\"path\":" #number ",\"router\":\"10.3.1." #router \
 		"\",\"ports\":[510" #router "0]}"
 #define GOOD2	HEAD2 PEER2(HOPS(3, 5)) CORE(0, 1, 1) "," CORE(1, 2, 1) "," CORE(2, 1, 2) "]}]}"
@@ -203,7 +206,7 @@ static void test_models(void)
 	put(MODEL(COLUMNS, STEPS, ROUTERS));
 	ktap_result(!portmap_read(file, &map, &err) && map.nr_models == 1 &&
 		    map.models[0].hash.bits == 2 && map.models[0].hash.column[13] == 3 &&
-		    addr_is_none(map.models[0].hash.router[2]), "a model is read");
+		    addr_is_none(map.models[0].hash.router[2].addr), "a model is read");
 	portmap_free(&map);
 	put(MODEL(COLUMNS "],\"qpn_columns\":[" QPN_COLUMNS, STEPS, ROUTERS));
 	ktap_result(!portmap_read(file, &map, &err) &&
@@ -224,6 +227,11 @@ static void test_models(void)
 	rejects(MODEL(COLUMNS, STEPS, "null,null,null,7"),
 		"models[0].routers[3]: is not an address");
 }
+
+#define PAIRS	"\"10.255.1.1\",\"10.255.1.1\",null,\"10.255.1.2\""
+#define VIAS(vias)	MODEL(COLUMNS, STEPS, PAIRS "],\"vias\":[" vias)
+#define LEAF1	"\"10.255.0.1\""
+#define LEAF2	"\"10.255.0.2\""
 
 static void test_json(void)
 {
@@ -317,12 +325,10 @@ static void test_round_trip(void)
 	ktap_result(!rmdir(dir), "no temporary file is left");
 }
 
-static const __u8 none[16];
-
 /* Paths by one router that enter the leaf by two interfaces, and one that is not split. */
 static void test_split(void)
 {
-	const __u8 low[16] = { 1 }, high[16] = { 2 };
+	const struct hash_router low = { .addr = { 1 } }, high = { .addr = { 2 } };
 	struct portmap map, old;
 	struct portmap_peer *peer;
 	struct err err = {};
@@ -339,11 +345,11 @@ static void test_split(void)
 	portmap_peer_free(peer);
 	peer->addr[15]++;	/* another one */
 	peer->qpn_hash = false;
-	ktap_result(portmap_peer_add_port(peer, high, low, 50000) == 1 &&
-		    portmap_peer_add_port(peer, low, high, 50001) == 1 &&
-		    portmap_peer_add_port(peer, low, low, 50002) == 1 &&
-		    portmap_peer_add_port(peer, low, none, 50003) == 1 &&
-		    portmap_peer_add_port(peer, low, high, 50004) == 0 &&
+	ktap_result(portmap_peer_add_port(peer, &high, low.addr, 50000) == 1 &&
+		    portmap_peer_add_port(peer, &low, high.addr, 50001) == 1 &&
+		    portmap_peer_add_port(peer, &low, low.addr, 50002) == 1 &&
+		    portmap_peer_add_port(peer, &low, NULL, 50003) == 1 &&
+		    portmap_peer_add_port(peer, &low, high.addr, 50004) == 0 &&
 		    peer->nr_paths == 4, "a path is a router and a leaf");
 	portmap_sort(&map);
 	ktap_result(peer->paths[0].ports[0] == 50003 &&
@@ -419,16 +425,44 @@ static void test_tiers(void)
 		"peers[0].paths[0].via: '10.2' is not an address of a host");
 }
 
+/* Behind a bond a spine is behind each of our leaves. */
+static void test_bond(void)
+{
+	const struct hash_router spine = { .addr = { 3 }, .via = { 1 } };
+	struct hash_router other = spine;
+	struct portmap_peer peer = {};
+
+	ktap_result(in_order(HEAD2 PEER2(HOPS(2, 3)) SPINE(0, 2, 2) "," SPINE(1, 1, 1) ","
+			     SPINE(2, 2, 1) "," SPINE(3, 1, 2) "]}]}", "1/1 2/1 1/2 2/2"),
+		    "path a + A * c goes by spine c behind leaf a");
+	rejects(HEAD2 PEER2(HOPS(2, 3)) SPINE(0, 1, 1) "," SPINE(1, 2, 1) "," SPINE(2, 1, 1) "]}]}",
+		"peers[0].paths[2].router: is that of path 0: no leaf tells them apart");
+	other.via[0]++;
+	ktap_result(portmap_peer_add_port(&peer, &spine, NULL, 50000) == 1 &&
+		    portmap_peer_add_port(&peer, &other, NULL, 50001) == 1 &&
+		    portmap_peer_add_port(&peer, &spine, NULL, 50002) == 0 &&
+		    portmap_peer_find_path(&peer, spine.addr, other.via, NULL) == 1 &&
+		    portmap_peer_find_path(&peer, spine.addr, NULL, NULL) == 0,
+		    "two paths by one router have a router before each");
+	portmap_peer_free(&peer);
+	ktap_result(in_order(VIAS(LEAF1 "," LEAF2 ",null," LEAF2), "0/1"),
+		    "a model of pairs of routers is read and written");
+	rejects(VIAS(LEAF1 "," LEAF1 ",null," LEAF2),
+		"models[0].routers[1]: 10.255.1.1 is there twice");
+	rejects(VIAS(LEAF1), "models[0].vias: has 1 entries, not 4 to 4");
+	rejects(VIAS(LEAF1 ",2,null," LEAF2), "models[0].vias[1]: is not an address");
+}
+
 /* Paths to a peer, of three ports each. */
 static void make_paths(struct portmap_peer *peer, unsigned int nr)
 {
-	__u8 router[16] = {};
+	struct hash_router router = {};
 	unsigned int i;
 
 	*peer = (struct portmap_peer) {};
 	for (i = 0; i < 3 * nr; i++) {
-		router[15] = i % nr + 1;
-		portmap_peer_add_port(peer, router, none, 50000 + i);
+		router.addr[15] = i % nr + 1;
+		portmap_peer_add_port(peer, &router, NULL, 50000 + i);
 	}
 }
 
@@ -550,6 +584,7 @@ int main(void)
 	test_files();
 	test_split();
 	test_tiers();
+	test_bond();
 	test_circuits();
 	test_round_trip();
 	test_fuzz(GOOD);

@@ -86,7 +86,7 @@ static enum qpn_verdict examine(struct model *model, unsigned int ports)
 {
 	struct portmap_peer peer = {};
 	struct qpn_check check;
-	__u8 router[16] = {}, none[16] = {};
+	struct hash_router router = {};
 	unsigned int i;
 	__u32 dqpn;
 	__u16 port;
@@ -95,17 +95,17 @@ static enum qpn_verdict examine(struct model *model, unsigned int ports)
 	model->seed = draw();
 	model->sent = 0;
 	for (i = 0; i < ports; i++) {
-		router[15] = path_of(model, discover_port(i), 0) + 1;
-		portmap_peer_add_port(&peer, router, none, discover_port(i));
+		router.addr[15] = path_of(model, discover_port(i), 0) + 1;
+		portmap_peer_add_port(&peer, &router, NULL, discover_port(i));
 	}
 	qpn_check_start(&check, &peer, ports, 1024);
 	do {
 		while (qpn_check_has_next(&check)) {
 			qpn_check_next(&check, &port, &dqpn);
 			path = ask(model, port, dqpn);
-			router[15] = path + 1;
+			router.addr[15] = path + 1;
 			if (path >= 0)
-				qpn_check_saw(&check, port, dqpn, router);
+				qpn_check_saw(&check, port, dqpn, router.addr);
 		}
 	} while (qpn_check_go_on(&check));
 	portmap_peer_free(&peer);

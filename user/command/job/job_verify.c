@@ -11,14 +11,13 @@
 static int refuse(struct load *l, const struct verify_result *moved)
 {
 	const struct portmap_peer *peer = &l->map.peers[moved->peer];
-	const struct portmap_path *path = &peer->paths[moved->path];
 	char name[ADDR_STRLEN], expected[ADDR_STRLEN], actual[ADDR_STRLEN];
 
 	err_set(l->err, EXIT_FAILED, "stale-map",
 		"%s: port %u to %s goes by %s, not by %s: the map is not of this fabric any more",
 		l->map_file, moved->port, addr_format(peer->addr, name),
 		addr_format(moved->actual, actual),
-		addr_format(path->router, expected));
+		addr_format(moved->expected, expected));
 	err_hint(l->err,
 		 "See: rocesteer path verify %.100s. Find the ports again by rocesteer path discover, or load the job with --no-verify.",
 		 l->map_file);

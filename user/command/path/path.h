@@ -49,10 +49,14 @@ struct json_object *path_to_json(const struct portmap *map);
 const struct out_view *path_views(const struct portmap *map);
 
 /*
- * Mark incomplete peers in the tree of a map, and say why they are. Return: their number, or a
- * negative errno.
+ * Mark incomplete peers in the tree of a map, and say why they are; @bond: what the device is.
+ * Return: their number, or a negative errno.
  */
-int path_doubt_peers(const struct out *out, const struct portmap *map, struct json_object *root);
+int path_doubt_peers(const struct out *out, const struct portmap *map, const struct bond *bond,
+		     struct json_object *root);
+
+/* Add what a device is to a tree, if it is a bond, and say where ports choose no member of it. */
+void path_doubt_bond(const struct out *out, const struct bond *bond, struct json_object *root);
 
 /* Say where ports choose no path, or paths have unequal shares of them. */
 void path_doubt_qpn_hash(const struct out *out, const struct portmap *map);

@@ -75,10 +75,13 @@ static int report(const struct cli_args *args, struct portmap *map, struct err *
 {
 	struct json_object *root;
 	int incomplete, ret = 0;
+	struct bond bond;
 
 	map->generation = 1;
 	root = path_to_json(map);
-	incomplete = path_doubt_peers(&args->out, map, root);
+	bond_read("/sys", map->device, if_nametoindex(map->device), &bond);
+	path_doubt_bond(&args->out, &bond, root);
+	incomplete = path_doubt_peers(&args->out, map, &bond, root);
 	path_doubt_qpn_hash(&args->out, map);
 	path_doubt_weights(&args->out, map);
 	if (!args->value[PATHS])

@@ -89,7 +89,7 @@ static int judge_cores(const struct portmap *map, const struct portmap_peer *pee
 	unsigned int label;
 
 	for (label = 0; peer->linear && model && label < hash_model_size(&model->hash); label++)
-		silent |= addr_is_none(model->hash.router[label]);
+		silent |= addr_is_none(model->hash.router[label].addr);
 	return audit_judge_peer(peer, silent, peer->expected);
 }
 
@@ -158,17 +158,44 @@ static void doubt_paths(const struct out *out, const struct portmap *map,
 }
 
 /*
+ * Does anything else than the port choose our leaf? A queue pair of an mlx5 NIC may; not if packets
+ * of the kernel, which take all members, meet one leaf.
+ */
+static void doubt_bond(const struct out *out, const struct portmap_peer *peer,
+		       const struct bond *bond, const char *name, struct json_object *reasons)
+{
+	bool one_leaf = bond->choice == BOND_PORTS && !portmap_peer_has_leaves(peer) &&
+			!peer->bond_hidden;
+
+	if (bond_has_affinity(bond) && !one_leaf)
+		reason(out, reasons, "queue-affinity",
+		       "%s: the NIC chooses one of its ports by the number of a queue pair (queue_affinity), not by the source port: a queue pair may take another leaf than its path. Make a map for each leaf, from an address of each port of the NIC without the bond, or have the NIC hash, see drivers.rst",
+		       name);
+	if (bond->choice == BOND_PACKETS)
+		reason(out, reasons, "bond-mode",
+		       "%s: %s is a bond of mode %s: packets of one port leave by several members, a port does not choose a leaf there",
+		       name, bond->device, bond->mode);
+	if (peer->bond_hidden)
+		reason(out, reasons, "bond-tiers",
+		       "%s: ports choose one of our leaves, as behind a bond, and the peer is behind cores: which leaf a path has is not told in three tiers",
+		       name);
+}
+
+/*
  * Why there may be more than was found of a peer: a word for programs and a line for
  * people. Return: number of reasons.
  */
 static size_t doubt(const struct out *out, const struct portmap *map,
-		    const struct portmap_peer *peer, bool answers, struct json_object *reasons)
+		    const struct portmap_peer *peer, const struct bond *bond, bool answers,
+		    struct json_object *reasons)
 {
 	char name[ADDR_STRLEN];
 
 	addr_format(peer->addr, name);
-	if (!peer->local)
+	if (!peer->local) {
 		doubt_paths(out, map, peer, name, reasons);
+		doubt_bond(out, peer, bond, name, reasons);
+	}
 	if (peer->near)
 		reason(out, reasons, "near",
 		       "%s: it is no further away than --hop: it is under our own leaf, or --hop is too large",
@@ -180,7 +207,8 @@ static size_t doubt(const struct out *out, const struct portmap *map,
 	return json_object_array_length(reasons);
 }
 
-int path_doubt_peers(const struct out *out, const struct portmap *map, struct json_object *root)
+int path_doubt_peers(const struct out *out, const struct portmap *map, const struct bond *bond,
+		     struct json_object *root)
 {
 	struct json_object *peers = json_object_object_get(root, "peers");
 	size_t n = map->nr_peers, i;
@@ -197,13 +225,35 @@ int path_doubt_peers(const struct out *out, const struct portmap *map, struct js
 		if (peer->nr_paths + portmap_peer_nr_cut(peer) < peer->expected)
 			out_uint(obj, "missing",
 				 peer->expected - peer->nr_paths - portmap_peer_nr_cut(peer));
-		if (doubt(out, map, peer, answers[i], out_array(obj, "reasons")))
+		if (doubt(out, map, peer, bond, answers[i], out_array(obj, "reasons")))
 			incomplete++;
 		else
 			json_object_object_del(obj, "reasons");
 	}
 	out_bool(root, "incomplete", incomplete);
 	return incomplete;
+}
+
+void path_doubt_bond(const struct out *out, const struct bond *bond, struct json_object *root)
+{
+	struct json_object *obj;
+
+	if (!bond->device[0] && !bond->select[0])
+		return;
+	obj = out_object(root, "bond");
+	out_string(obj, "device", bond->device);
+	out_string(obj, "mode", bond->mode);
+	out_string(obj, "policy", bond->policy);
+	out_uint(obj, "members", bond->members);
+	out_string(obj, "select", bond->select);
+	if (bond_hides_select(bond))
+		out_note(out,
+			 "%s: whether queue pairs choose the port of the NIC by a hash or by their number cannot be read in debugfs: see drivers.rst.",
+			 bond->device);
+	if (bond->choice == BOND_ADDRESSES)
+		out_note(out,
+			 "%s is a bond of the policy %s: all ports to a peer take one member, thus one of our leaves; with the policy layer3+4 ports choose it.",
+			 bond->device, bond->policy);
 }
 
 /* The paths are there, and a port may choose others: no reason to refuse the map. */

@@ -83,7 +83,6 @@ static struct json_object *verify_to_json(const struct portmap *map, const struc
 	for (i = 0; i < result->nr_moved; i++) {
 		const struct verify_result *moved = &result->moved[i];
 		const struct portmap_peer *peer = &map->peers[moved->peer];
-		const struct portmap_path *path = &peer->paths[moved->path];
 		bool silent = addr_is_none(moved->actual);
 		struct json_object *obj;
 
@@ -94,8 +93,7 @@ static struct json_object *verify_to_json(const struct portmap *map, const struc
 		out_uint(obj, "path", moved->path);
 		out_uint(obj, "port", moved->port);
 		out_uint(obj, "hop", moved->hop);
-		out_addr(obj, "expected", !moved->leaf ? path->router :
-			 addr_is_none(path->leaf) ? peer->leaf : path->leaf);
+		out_addr(obj, "expected", moved->expected);
 		if (!silent)
 			out_addr(obj, "actual", moved->actual);
 	}

@@ -202,14 +202,13 @@ static void find_stale(struct status *st, const struct status_job *item,
 		       const struct verify_result *moved, size_t checked)
 {
 	const struct portmap_peer *peer = &item->sample.peers[moved->peer];
-	const struct portmap_path *path = &peer->paths[moved->path];
 	char name[ADDR_STRLEN], expected[ADDR_STRLEN], actual[ADDR_STRLEN];
 
 	status_advise(status_find(st, STATUS_ERROR, "stale-map", item->id,
 				  "port %u to %s goes by %s, not by %s, of %zu ports that were probed",
 				  moved->port, addr_format(peer->addr, name),
 				  addr_format(moved->actual, actual),
-				  addr_format(path->router, expected), checked),
+				  addr_format(moved->expected, expected), checked),
 		      "The fabric hashes otherwise: rocesteer daemon finds the ports again; or rocesteer path discover, then rocesteer job replace.");
 }
 

@@ -103,11 +103,15 @@ static int sample_ports(struct portmap_peer *to, const struct rocesteer_peer *pe
 	int ret = 0;
 	__u32 p;
 
-	for (p = 0; ret >= 0 && p < peer->nr_paths && p < ROCESTEER_MAX_PATHS; p++)
+	for (p = 0; ret >= 0 && p < peer->nr_paths && p < ROCESTEER_MAX_PATHS; p++) {
+		struct hash_router router;
+
+		memcpy(router.addr, group->router[p], 16);
+		memcpy(router.via, group->via[p], 16);
 		if (peer->sport[p] && !(group->down >> p & 1))
-			ret = portmap_peer_add_port(to, group->router[p],
-						    group->leaf[p],
+			ret = portmap_peer_add_port(to, &router, group->leaf[p],
 						    ntohs(peer->sport[p]));
+	}
 	return ret < 0 ? ret : 0;
 }
 

@@ -64,7 +64,7 @@ static int see_models(struct audit_sight *sight, const struct portmap *map,
 	    aggs->hash.base != model->hash.base)
 		return 0;
 	for (label = 0; !ret && label < hash_model_size(&model->hash); label++) {
-		memcpy(path.router, model->hash.router[label], 16);
+		memcpy(path.router, model->hash.router[label].addr, 16);
 		memcpy(path.via, hash_tiers_agg(&model->hash, &aggs->hash, label), 16);
 		if (!addr_is_none(path.router) && !set_find(&sight->cores, path.router, 16))
 			ret = add_core(sight, &path);
@@ -188,7 +188,7 @@ static void note_model(struct audit_part *part, const struct hash_model *hash)
 	for (i = 0; i < HASH_QPN_BITS; i++)
 		part->qpn_bits |= (__u32)!!hash->qpn_column[i] << i;
 	for (i = 0; i < hash_model_size(hash); i++)
-		silent += addr_is_none(hash->router[i]);
+		silent += addr_is_none(hash->router[i].addr);
 	if (silent > part->silent_routers)
 		part->silent_routers = silent;
 }

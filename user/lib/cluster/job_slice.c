@@ -318,17 +318,21 @@ static int restrict_peer(const struct ends *ends, struct portmap_peer *peer,
 		       ends->js->job, addr_format(peer->addr, text));
 }
 
-/* A slice has leaves, spines and the links between them, of two tiers. */
-static int check_tiers(const struct job_slice *js, const struct portmap_peer *peer,
-		       struct err *err)
+/* A slice has leaves, spines and the links between them, of two tiers, and a leaf of each host. */
+static int check_fabric(const struct job_slice *js, const struct portmap_peer *peer,
+			struct err *err)
 {
 	char text[ADDR_STRLEN];
 
-	if (!portmap_peer_has_tiers(peer))
-		return 0;
-	return err_set(err, EXIT_BAD_INPUT, "three-tiers",
-		       "job %s: %s is behind cores, in another pod: a slice is of two tiers",
-		       js->job, addr_format(peer->addr, text));
+	if (portmap_peer_has_tiers(peer))
+		return err_set(err, EXIT_BAD_INPUT, "three-tiers",
+			       "job %s: %s is behind cores, in another pod: a slice is of two tiers",
+			       js->job, addr_format(peer->addr, text));
+	if (portmap_peer_has_leaves(peer))
+		return err_set(err, EXIT_BAD_INPUT, "two-leaves",
+			       "job %s: ports to %s choose one of our leaves, as behind a bond: a slice has one leaf of each host",
+			       js->job, addr_format(peer->addr, text));
+	return 0;
 }
 
 /* Keep the peers that are ranks of the slice. */
@@ -347,7 +351,7 @@ static int restrict_peers(const struct job_slice *js, __u32 own,
 			portmap_peer_free(&peer);
 			continue;
 		}
-		ret = check_tiers(js, &peer, err) ?: restrict_peer(&ends, &peer, missing, err);
+		ret = check_fabric(js, &peer, err) ?: restrict_peer(&ends, &peer, missing, err);
 		ports->peers[kept++] = peer;
 	}
 	ports->nr_peers = kept;

@@ -9,7 +9,7 @@
 bool found_peer_is_usable(const struct portmap_peer *peer)
 {
 	return !peer->local && peer->nr_paths && !peer->sprays && !peer->moved &&
-	       !portmap_peer_nr_cut(peer) && !portmap_peer_is_silent(peer);
+	       !peer->bond_hidden && !portmap_peer_nr_cut(peer) && !portmap_peer_is_silent(peer);
 }
 
 /* The file of the device, if the job was loaded from there. */

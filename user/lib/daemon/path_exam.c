@@ -74,6 +74,15 @@ static int add_probe(struct probe_queue *queue, struct group *group, __u32 p,
 	return 0;
 }
 
+/* Does the port still choose our leaf of the path? Only behind a bond it does. */
+static int add_before(struct probe_queue *queue, struct group *group, __u32 p,
+		      const struct search *s)
+{
+	if (addr_is_none(group->via[p]) || s->peer.leaf_hop > s->peer.hop + 1)
+		return 0;
+	return add_probe(queue, group, p, s, PROBE_BEFORE);
+}
+
 /*
  * Routers limit how often they answer: send no needless probe. A path in doubt needs one to the
  * leaf only if the leaf tells it from others.
@@ -86,7 +95,7 @@ static int add_probes(struct probe_queue *queue, struct group *group, __u32 p,
 	enum probe_kind kind = health->path[p].router ? PROBE_LEAF : PROBE_PATH;
 	enum probe_kind last = whole >> p & 1 || !addr_is_none(group->leaf[p]) ? PROBE_LEAF :
 										 PROBE_PATH;
-	int ret = 0;
+	int ret = add_before(queue, group, p, s);
 
 	for (; !ret && kind <= last; kind++)
 		ret = add_probe(queue, group, p, s, kind);
@@ -177,7 +186,8 @@ int path_exam_watch(struct path_exams *exams, struct group *group,
 	if (!queue)
 		return -ENOMEM;
 	examine(exams, group, 0, 1ull << p, 1ull << p);
-	return add_probe(queue, group, p, &s,
+	return add_before(queue, group, p, &s) ?:
+	       add_probe(queue, group, p, &s,
 			 addr_is_none(group->leaf[p]) ? PROBE_PATH : PROBE_LEAF);
 }
 
@@ -205,13 +215,15 @@ static void end_round(struct path_exams *exams, struct group *group)
 		exams->config.done(group, exams->config.arg);
 }
 
-/* Is this the leaf of the path? If the leaf does not tell paths apart, any leaf is. */
+/* Is this the router or a leaf of the path? If the leaf does not tell paths apart, any leaf is. */
 static bool is_own(const struct group *group, const struct queued_probe *probe, const __u8 *from)
 {
 	const __u8 *leaf = group->leaf[probe->path];
 
 	if (!from || probe->kind == PROBE_PATH)
 		return from && !memcmp(from, group->router[probe->path], 16);
+	if (probe->kind == PROBE_BEFORE)
+		return !memcmp(from, group->via[probe->path], 16);
 	return addr_is_none(leaf) || !memcmp(from, leaf, 16);
 }
 
@@ -229,7 +241,7 @@ static void probe_done(const struct queued_probe *probe, const __u8 *from,
 	path->answered += !!from;
 	if (from && leaf) {
 		*(control ? &health->leaf : &path->leaf) = true;
-	} else if (own) {
+	} else if (own && probe->kind == PROBE_PATH) {
 		health->router |= control;
 		path->router = true;
 		path->heard = clock_ns();

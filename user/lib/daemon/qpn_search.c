@@ -104,7 +104,8 @@ static bool has_paths(struct steer *steer, const struct waiting *w)
 		return false;
 	for (p = 0; p < w->peer.nr_paths; p++)
 		if (memcmp(group.router[p], w->path[p].router, 16) ||
-		    memcmp(group.leaf[p], w->path[p].leaf, 16))
+		    memcmp(group.leaf[p], w->path[p].leaf, 16) ||
+		    memcmp(group.via[p], w->path[p].via, 16))
 			return false;
 	return true;
 }

@@ -52,15 +52,10 @@ static int add_peer(const struct rocesteer_peer_key *key,
 static struct portmap_path *
 find_path(const struct portmap_peer *found, const struct group *group, __u32 p)
 {
-	struct portmap_path want = {};
-	unsigned int i;
+	unsigned int i = portmap_peer_find_path(found, group->router[p], group->via[p],
+						group->leaf[p]);
 
-	memcpy(want.router, group->router[p], 16);
-	memcpy(want.leaf, group->leaf[p], 16);
-	for (i = 0; i < found->nr_paths; i++)
-		if (!portmap_path_compare(&found->paths[i], &want))
-			return &found->paths[i];
-	return NULL;
+	return i < ROCESTEER_MAX_PATHS ? &found->paths[i] : NULL;
 }
 
 /*
@@ -80,7 +75,8 @@ static __be16 port_of(const struct portmap_peer *found, const struct portmap_pat
 static bool same_paths(const struct rocesteer_group *group, const struct group *before)
 {
 	return !memcmp(group->router, before->router, sizeof(group->router)) &&
-	       !memcmp(group->leaf, before->leaf, sizeof(group->leaf));
+	       !memcmp(group->leaf, before->leaf, sizeof(group->leaf)) &&
+	       !memcmp(group->via, before->via, sizeof(group->via));
 }
 
 /* Add what the search leaves out, as the job knows it. */
@@ -209,6 +205,23 @@ static bool split(void *arg, size_t i)
 	return false;
 }
 
+/* Are they told apart by our leaf? */
+static bool is_bonded(const struct peers *peers, size_t nr)
+{
+	size_t i;
+	__u32 p;
+
+	for (i = 0; i < nr; i++) {
+		const struct rocesteer_peer *peer = &peers->peer[i].peer;
+		const struct group *group = group_of(peers, i);
+
+		for (p = 0; group && peer->leaf_hop == peer->hop + 1 && p < group->nr_paths; p++)
+			if (!addr_is_none(group->via[p]))
+				return true;
+	}
+	return false;
+}
+
 static int find_ports(const struct rediscovery *rediscovery, struct peers *peers,
 		      size_t nr, struct err *err)
 {
@@ -223,6 +236,7 @@ static int find_ports(const struct rediscovery *rediscovery, struct peers *peers
 		.peers = peers->addr,
 		.nr_peers = nr,
 		.hops = (const __u8 (*)[2])hops,
+		.bonded = is_bonded(peers, nr),
 		.enough = enough,
 		.split = split,
 		.arg = peers,

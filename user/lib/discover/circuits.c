@@ -145,9 +145,9 @@ int circuits_split(const struct circuits *c, const struct portmap_peer *peer,
 	apart->nr_paths = 0;
 	for (i = 0; ret >= 0 && i < c->nr_seen; i++) {
 		const struct circuit_sighting *seen = &c->seen[i];
+		struct hash_router router = portmap_peer_router(peer, seen->path);
 
-		ret = portmap_peer_add_port(apart, peer->paths[seen->path].router,
-					    c->addr[seen->leaf], seen->port);
+		ret = portmap_peer_add_port(apart, &router, c->addr[seen->leaf], seen->port);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -34,16 +34,24 @@ void class_choose(struct class *c)
 	size_t nr = 0, kept, i;
 
 	for (label = 0; label < hash_model_size(model); label++) {
-		if (addr_is_none(model->router[label]))
+		const struct hash_router *router = &model->router[label];
+
+		if (addr_is_none(router->addr))
 			continue;
-		memcpy(paths[nr].router, model->router[label], 16);
-		if (c->aggs.bits)
-			memcpy(paths[nr].via, hash_tiers_agg(model, &c->aggs, label), 16);
+		memcpy(paths[nr].router, router->addr, 16);
+		memcpy(paths[nr].via, c->aggs.bits ? hash_tiers_agg(model, &c->aggs, label) :
+						     router->via, 16);
 		nr++;
 	}
 	kept = portmap_choose(paths, nr, ROCESTEER_MAX_PATHS, place_of(c->source));
 	memset(c->chosen, 0, sizeof(c->chosen));
-	for (i = 0; i < kept; i++)
-		c->chosen[hash_model_find(model, paths[i].router)] = true;
+	for (i = 0; i < kept; i++) {
+		struct hash_router router = {};
+
+		memcpy(router.addr, paths[i].router, 16);
+		if (!c->aggs.bits)
+			memcpy(router.via, paths[i].via, 16);
+		c->chosen[hash_model_find(model, &router)] = true;
+	}
 	note(c, kept, nr);
 }

@@ -35,6 +35,17 @@ static int next_question(void *client, struct batch_probe *probe, const __u8 **s
 	return 0;
 }
 
+unsigned int class_label(const struct class *c, __u16 port)
+{
+	const struct hash_model *model = &c->learn.model;
+	unsigned int own = hash_model_label(model, port), label = 0;
+
+	while (c->bonded && label < own &&
+	       addr_compare(model->router[label].addr, model->router[own].addr))
+		label++;
+	return c->bonded ? label : own;
+}
+
 static int saw_leaf(struct class *c, struct pupil *pupil, __u16 port, const __u8 from[16])
 {
 	struct leaf *leaf = class_leaf(c, from);
@@ -43,14 +54,23 @@ static int saw_leaf(struct class *c, struct pupil *pupil, __u16 port, const __u8
 		return -ENOMEM;
 	if (!leaf->first || pupil < leaf->first)
 		leaf->first = pupil;
-	/* Labels are as good as paths: they differ by a constant. */
 	if (c->learn.model.bits)
-		circuits_note(&pupil->t->circuits, hash_model_label(&c->learn.model, port), from);
+		circuits_note(&pupil->t->circuits, class_label(c, port), from);
 	else
 		circuits_add(&pupil->t->circuits, from);
 	if (!c->learn.model.bits && !portmap_peer_has_tiers(pupil->t->peer))
 		pupil->early = port;
 	return 0;
+}
+
+static void saw_next_hop(const struct class *c, const struct question *q, const __u8 from[16])
+{
+	struct hash_router *router = &q->ask->router;
+	bool via = c->bonded && q->probe.kind == PROBE_BEFORE;
+
+	memcpy(via ? router->via : router->addr, from, 16);
+	q->ask->answered = !addr_is_none(router->addr) &&
+			   (!c->bonded || !addr_is_none(router->via));
 }
 
 static int got_router(void *client, const struct batch_probe *probe,
@@ -67,8 +87,7 @@ static int got_router(void *client, const struct batch_probe *probe,
 	c->late |= probe->sent > 1;
 	if (!q->ask)
 		return saw_leaf(c, q->pupil, probe->port, answer->from);
-	q->ask->answered = true;
-	memcpy(q->ask->router, answer->from, 16);
+	saw_next_hop(c, q, answer->from);
 	return 0;
 }
 
@@ -110,12 +129,18 @@ unsigned int class_spare(const struct class *c)
 
 int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask)
 {
-	return add_question(c, &(struct question) {
+	struct question question = {
 		.pupil = pupil,
 		.probe = { .kind = ask->dqpn ? PROBE_QPN : PROBE_PATH, .port = ask->port,
 			   .dqpn = ask->dqpn },
 		.ask = ask,
-	});
+	};
+	int ret = add_question(c, &question);
+
+	if (ret || !c->bonded)
+		return ret;
+	question.probe.kind = PROBE_BEFORE;
+	return add_question(c, &question);
 }
 
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port)

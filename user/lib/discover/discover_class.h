@@ -16,6 +16,8 @@
 #define CLASS_CONFIRMATIONS	16
 #define CLASS_CHECK_ONE_IN	16
 
+#define CLASS_FIRST	11	/* discover_bound() of two leaves */
+
 /**
  * struct pupil - a peer
  * @t: its search
@@ -70,6 +72,9 @@ struct question;
  * struct class - peers that share a source
  * @run: search
  * @source: that they share
+ * @first: ports that are asked at hop 1
+ * @known_bonded: @bonded need not be found out
+ * @bonded: ports choose our leaf as well: next hops are known by it, and by themselves
  * @model: known before, if @recalled
  * @learn: learner, with the model
  * @aggs: model of aggs, where @learn has that of cores; no bits: there is none
@@ -90,6 +95,9 @@ struct question;
 struct class {
 	struct discovery *run;
 	const __u8 *source;
+	struct hash_ask first[CLASS_FIRST];
+	bool known_bonded;
+	bool bonded;
 	struct hash_model model;
 	bool recalled;
 	struct hash_learn learn;
@@ -109,6 +117,12 @@ struct class {
 	bool late;
 };
 
+/*
+ * The label of a port, which is as good as its path: they differ by a constant. Behind our leaves
+ * paths by one router have the label of one of them.
+ */
+unsigned int class_label(const struct class *c, __u16 port);
+
 /* Ports to ask besides, as some may take a router that does not answer */
 unsigned int class_spare(const struct class *c);
 
@@ -121,7 +135,7 @@ int class_add_port(struct class *c, struct pupil *pupil, struct hash_ask *ask);
  */
 int class_add_leaf(struct class *c, struct pupil *pupil, __u16 port);
 
-/* Have the router before that of the path asked. Return: 0 or -ENOMEM. */
+/* Have the router before that of the path asked instead of it. Return: 0 or -ENOMEM. */
 int class_add_before(struct class *c, struct pupil *pupil, struct hash_ask *ask);
 
 /*
@@ -142,6 +156,15 @@ int class_ask_briefly(struct class *c, unsigned int retries);
 /* Some peers all over the class, of which one has to answer; they check what addresses say. */
 size_t class_samples(const struct class *c);
 struct pupil *class_sample(struct class *c, size_t i);
+
+/*
+ * Have the routers at hop 1 asked, unless it is known whether ports choose our leaf, as behind a
+ * bond to several. Return: 0 or -ENOMEM.
+ */
+int class_add_first(struct class *c);
+
+/* Do they? Then these routers differ. */
+bool class_is_bonded(const struct class *c);
 
 /*
  * Find the distances of peers, unless they are known. The peers are sorted by them then, the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The paths of flows that have ports of their own. */
-#include "discover_run.h"
+#include "discover_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +8,19 @@
 
 #define NONE	ROCESTEER_MAX_PATHS
 
+/* A flow, and what is to be asked next */
+struct half {
+	size_t flow;
+	enum probe_kind kind;
+};
+
 /**
  * struct search - state
  * @flow: flows
  * @nr: number of flows
  * @next: the next one to be probed
- * @half: flows whose router has answered, and has several links to the leaf
+ * @half: flows whose router has answered, and is that of several paths: our leaf or the peer's
+ *	tells them apart
  * @nr_half: number of these
  * @found: flows with a path
  */
@@ -21,7 +28,7 @@ struct search {
 	struct discover_flow *flow;
 	size_t nr;
 	size_t next;
-	size_t *half;
+	struct half *half;
 	size_t nr_half;
 	size_t found;
 };
@@ -33,8 +40,8 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 	const struct discover_flow *flow;
 
 	if (s->nr_half) {
-		probe->peer = s->half[--s->nr_half];
-		probe->kind = PROBE_QPN_LEAF;
+		probe->peer = s->half[--s->nr_half].flow;
+		probe->kind = s->half[s->nr_half].kind;
 	} else if (s->next < s->nr) {
 		probe->peer = s->next++;
 		probe->kind = PROBE_QPN;
@@ -50,26 +57,39 @@ static int next_probe(void *client, struct batch_probe *probe, const __u8 **sour
 	return 0;
 }
 
+unsigned int discover_narrow(const struct portmap_peer *peer, unsigned int path,
+			     enum probe_kind *kind, const __u8 from[16])
+{
+	enum probe_kind asked = *kind;
+
+	*kind = PROBE_QPN;
+	if (asked == PROBE_QPN_LEAF)
+		return portmap_peer_find_path(peer, peer->paths[path].router,
+					      peer->paths[path].via, from);
+	if (asked == PROBE_QPN)
+		path = portmap_peer_find_path(peer, from, NULL, NULL);
+	else
+		path = portmap_peer_find_path(peer, peer->paths[path].router, from, NULL);
+	if (path == NONE)
+		return path;
+	if (asked == PROBE_QPN && portmap_peer_has_leaves(peer))
+		*kind = PROBE_BEFORE;
+	else if (!addr_is_none(peer->paths[path].leaf))
+		*kind = PROBE_QPN_LEAF;
+	return path;
+}
+
 static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
 	struct search *s = client;
 	struct discover_flow *flow = &s->flow[probe->peer];
-	const struct portmap_peer *peer = flow->peer;
-	unsigned int path = flow->path;
+	bool expired = answer->type == PROBE_TIME_EXCEEDED;
+	enum probe_kind kind = probe->kind;
 
-	if (answer->type != PROBE_TIME_EXCEEDED) {
-		flow->path = NONE;
-		return 0;
-	}
-	if (probe->kind == PROBE_QPN_LEAF) {
-		flow->path = portmap_peer_find_path(peer, peer->paths[path].router, answer->from);
-		s->found += flow->path != NONE;
-		return 0;
-	}
-	flow->path = portmap_peer_find_path(peer, answer->from, NULL);
-	if (flow->path != NONE && !addr_is_none(peer->paths[flow->path].leaf))
-		s->half[s->nr_half++] = probe->peer;
+	flow->path = expired ? discover_narrow(flow->peer, flow->path, &kind, answer->from) : NONE;
+	if (flow->path != NONE && kind != PROBE_QPN)
+		s->half[s->nr_half++] = (struct half) { probe->peer, kind };
 	else
 		s->found += flow->path != NONE;
 	return 0;

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bond.h"
 #include "discover_class.h"
 
 #define CORE_HOP	3
 #define CORE_LEAF_HOP	5
 #define BEYOND_PORTS	(1 + HASH_PORT_BITS)
+#define MANY_SILENT	4	/* one of so many ports */
 
 /* What the known map says of a router at hop 3 */
 enum kind { IS_NEW, IS_LEAF, IS_CORE };
@@ -30,10 +32,68 @@ static enum kind known_kind(const struct class *c, const __u8 addr[16])
 		if (peer->leaf_hop == CORE_HOP && !addr_compare(peer->leaf, addr))
 			return IS_LEAF;
 		if (portmap_peer_has_tiers(peer) && peer->hop == CORE_HOP &&
-		    portmap_peer_find_path(peer, addr, NULL) < ROCESTEER_MAX_PATHS)
+		    portmap_peer_find_path(peer, addr, NULL, NULL) < ROCESTEER_MAX_PATHS)
 			return IS_CORE;
 	}
 	return IS_NEW;
+}
+
+/* Do paths of the known map tell? Return: 1, 0, or -1: it has none from this source. */
+static int known_leaves(const struct class *c)
+{
+	const struct portmap *known = c->run->discover->known;
+	size_t i;
+
+	for (i = 0; known && i < known->nr_peers; i++)
+		if (known->peers[i].nr_paths &&
+		    !addr_compare(known->peers[i].source, c->pupils[0].t->peer->source))
+			return portmap_peer_has_leaves(&known->peers[i]);
+	return -1;
+}
+
+/* A bond that a known map knows nothing of may have been made since. */
+static bool is_bond(const char *device)
+{
+	struct bond bond;
+
+	bond_read("/sys", device, if_nametoindex(device), &bond);
+	return bond.choice == BOND_PORTS;
+}
+
+int class_add_first(struct class *c)
+{
+	const struct discover *d = c->run->discover;
+	int known = d->hops ? d->bonded : known_leaves(c), ret = 0;
+	unsigned int i;
+
+	memset(c->first, 0, sizeof(c->first));
+	c->known_bonded = known > 0;
+	if (c->pupils[0].t->peer->hop != PROBE_BATCH_HOP || known > 0 ||
+	    (!known && !is_bond(d->config.device)))
+		return 0;
+	for (i = 0; !ret && i < CLASS_FIRST; i++) {
+		c->first[i].port = discover_port(i);
+		ret = class_add_before(c, class_sample(c, i % class_samples(c)), &c->first[i]);
+	}
+	return ret;
+}
+
+bool class_is_bonded(const struct class *c)
+{
+	unsigned int answered = 0, asked = 0, i;
+	const __u8 *first = NULL;
+
+	for (i = 0; i < CLASS_FIRST; i++) {
+		asked += !!c->first[i].port;
+		if (!c->first[i].answered)
+			continue;
+		answered++;
+		first = first ?: c->first[i].router.addr;
+		if (addr_compare(first, c->first[i].router.addr))
+			return true;
+	}
+	/* One of several leaves may not answer. */
+	return c->known_bonded || (first && MANY_SILENT * (asked - answered) >= asked);
 }
 
 /* Who is three hops away, on the way to some peers all over the class? */
@@ -75,7 +135,7 @@ static bool is_beyond(const struct leaf *third, const struct hash_ask *beyond)
 
 	for (i = 0; i < BEYOND_PORTS; i++)
 		if (beyond[i].answered &&
-		    addr_compare(beyond[i].router, third->first->t->peer->addr))
+		    addr_compare(beyond[i].router.addr, third->first->t->peer->addr))
 			return true;
 	return false;
 }

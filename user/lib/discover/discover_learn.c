@@ -57,7 +57,7 @@ static int learn(struct class *c, struct pupil *teacher)
 	unsigned int i;
 	int ret;
 
-	hash_learn_start(l, teacher->asks[0].port, teacher->asks[0].router, arc4random() | 1);
+	hash_learn_start(l, teacher->asks[0].port, &teacher->asks[0].router, arc4random() | 1);
 	do {
 		for (i = 0, ret = 0; !ret && i < l->nr; i++)
 			ret = class_add_port(c, teacher, &l->ask[i]);
@@ -75,6 +75,7 @@ static int learn(struct class *c, struct pupil *teacher)
 static int recall_peer(struct class *c, const struct portmap_peer *peer)
 {
 	struct leaf *leaf = class_leaf(c, peer->leaf);
+	struct hash_router router;
 	int constant;
 
 	if (!leaf)
@@ -82,8 +83,8 @@ static int recall_peer(struct class *c, const struct portmap_peer *peer)
 	leaf->marks |= LEAF_KNOWN;
 	if (addr_compare(peer->source, c->source) || peer->hop != c->pupils[0].t->peer->hop)
 		return 0;
-	constant = hash_model_constant(&c->learn.model, peer->paths[0].ports[0],
-				       peer->paths[0].router);
+	router = portmap_peer_router(peer, 0);
+	constant = hash_model_constant(&c->learn.model, peer->paths[0].ports[0], &router);
 	if (constant >= 0)
 		hash_address_add(&c->address, peer->addr, constant);
 	return 0;
@@ -102,7 +103,7 @@ static int recall(struct class *c)
 		.model = *hash, .verdict = HASH_LINEAR, .seed = arc4random() | 1,
 	};
 	for (label = 0; label < hash_model_size(hash); label++)
-		c->learn.silent += addr_is_none(hash->router[label]);
+		c->learn.silent += addr_is_none(hash->router[label].addr);
 	for (i = 0; known && !ret && i < known->nr_peers; i++)
 		if (known->peers[i].linear)
 			ret = recall_peer(c, &known->peers[i]);
@@ -295,8 +296,6 @@ static int teach_others(struct class *c)
 	return ret;
 }
 
-static const __u8 no_leaf[16];
-
 /* The ports of all routers that answer, and those that were asked for besides */
 static int put_ports(const struct class *c, const struct pupil *pupil)
 {
@@ -308,13 +307,13 @@ static int put_ports(const struct class *c, const struct pupil *pupil)
 	for (label = 0; ret >= 0 && label < hash_model_size(model) + d->nr_extra; label++) {
 		__u16 port = label < hash_model_size(model) ? hash_model_port(model, label) :
 			     d->extra[label - hash_model_size(model)];
-		const __u8 *router = hash_model_router(model, port, pupil->constant);
+		const struct hash_router *router = hash_model_router(model, port, pupil->constant);
 		bool chosen = c->chosen[hash_model_label(model, port) ^ pupil->constant];
 
-		if (addr_is_none(router) && c->learn.silent == 1)
+		if (addr_is_none(router->addr) && c->learn.silent == 1)
 			pupil->t->peer->silent_port = port;
 		if (chosen && !portmap_peer_port_path(pupil->t->peer, port))
-			ret = portmap_peer_add_port(pupil->t->peer, router, no_leaf, port);
+			ret = portmap_peer_add_port(pupil->t->peer, router, NULL, port);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -470,22 +469,37 @@ static int list_leaves(struct class *c)
 	return 0;
 }
 
+/* Three tiers behind a bond are told apart by their cores alone. */
+static void set_bonded(struct pupil *pupils, size_t nr, bool bonded)
+{
+	size_t i;
+
+	for (i = 0; bonded && i < nr; i++) {
+		struct target *t = pupils[i].t;
+
+		t->bonded = t->peer->hop == PROBE_BATCH_HOP;
+		t->peer->bond_hidden = !t->bonded;
+	}
+}
+
 /* Find the hops of the peers, and teach those of each distance. */
 static int teach_all(struct class *c, struct pupil *pupils, size_t nr)
 {
 	bool few = c->run->discover->config.ports < LEAST_PORTS;
 	size_t i, n;
-	int ret = 0;
+	int ret;
 
 	c->pupils = pupils;
 	c->nr = nr;
-	if (pupils[0].t->open)
-		ret = class_find_hops(c);
+	c->bonded = false;
+	ret = class_add_first(c) ?: pupils[0].t->open ? class_find_hops(c) : class_ask(c);
+	set_bonded(pupils, nr, class_is_bonded(c));
 	for (i = 0; !ret && !few && i < nr; i += n) {
 		for (n = 1; i + n < nr && pupils[i + n].t->peer->hop == pupils[i].t->peer->hop;)
 			n++;
 		c->pupils = pupils + i;
 		c->nr = n;
+		c->bonded = pupils[i].t->bonded;
 		ret = list_leaves(c) ?: teach_class(c);
 		forget(c);
 	}

@@ -171,7 +171,7 @@ int class_ask_leaves(struct class *c, struct pupil *first)
 	for (i = 0; i < c->nr; i++)
 		if (c->pupils[i].early)
 			circuits_note(&c->pupils[i].t->circuits,
-				      hash_model_label(&c->learn.model, c->pupils[i].early),
+				      class_label(c, c->pupils[i].early),
 				      c->pupils[i].t->circuits.addr[0]);
 	ret = add_leaves(c, first, (first->early ? 1 : 2) + class_spare(c)) ?:
 	      class_ask_all_leaves(c);

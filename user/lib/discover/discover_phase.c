@@ -48,6 +48,7 @@ static void start(struct discovery *run, struct target *t)
 		.least = before.least,
 		.anew = before.anew,
 		.paths = before.paths,
+		.bonded = before.bonded,
 		.joined = true,
 		.split = d->split && d->split(d->arg, t - run->targets),
 	};
@@ -187,7 +188,7 @@ static int no_replies(const struct discovery *run, const struct target *t,
 /* Where it is not known how many paths there are, a silent one may be missed. */
 static bool asks_again(const struct discovery *run, const struct target *t)
 {
-	return t->answered && t->nr_silent && !t->paths &&
+	return t->peer->nr_paths && t->nr_silent && !t->paths &&
 	       !run->discover->enough && !portmap_peer_nr_cut(t->peer);
 }
 
@@ -273,10 +274,11 @@ static void end_paths(struct discovery *run, struct target *t)
 	t->peer->unanswered += t->lost;
 	if (t->peer->nr_paths && !t->answered)	/* of those that split them */
 		t->walked = run->discover->config.ports;
-	if (asks_again(run, t))
-		discover_phase_enter(run, t, AGAIN);
+	/* One of our leaves may be the peer's: ports that choose it lead to no router. */
+	if (!t->peer->nr_paths || (t->bonded && t->nr_silent))
+		discover_phase_enter(run, t, NEAR);
 	else
-		discover_phase_enter(run, t, t->peer->nr_paths ? EXTRA : NEAR);
+		discover_phase_enter(run, t, asks_again(run, t) ? AGAIN : EXTRA);
 }
 
 static int next_phase(struct discovery *run, struct target *t)
@@ -311,7 +313,10 @@ static int next_phase(struct discovery *run, struct target *t)
 					    "%s: no router answers before hop %u. Paths are told apart by the interfaces of its leaf: this is right only if the leaf answers from the interface by which a probe came in.");
 		return end_leaf(run, t);
 	case NEAR:
-		return no_replies(run, t, t->peer->hop, t->peer->probed);
+		if (!t->peer->nr_paths)
+			return no_replies(run, t, t->peer->hop, t->peer->probed);
+		discover_phase_enter(run, t, asks_again(run, t) ? AGAIN : EXTRA);
+		break;
 	case QPN:
 		end_qpn(run, t);
 		break;

@@ -4,7 +4,6 @@
 
 /* Miss chance at which a peer is done where it is known what is to be found. */
 #define ONE_IN_KNOWN	1e6
-#define PEER_ACTIVE	32	/* probes out per peer */
 #define SILENT_PORTS	8	/* unanswered: nobody answers at this hop */
 #define NEAR_PORTS	3
 #define LEAF_PORTS	8	/* of each path: one of two links is missed by 1 in 128 */
@@ -115,8 +114,20 @@ bool discover_ports_suffice(const struct discovery *run, const struct target *t,
 	       (ports >= run->goal[!!t->paths][paths] && ports >= t->least);
 }
 
+/* The next port whose leaf of ours is to be asked; @nr_half: there is none */
+static unsigned int next_half(const struct target *t)
+{
+	unsigned int i = 0;
+
+	while (i < t->nr_half && t->half[i].asked)
+		i++;
+	return i;
+}
+
 bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 {
+	if (next_half(t) < t->nr_half)
+		return true;
 	if (t->peer->local)
 		return false;
 	switch (t->phase) {
@@ -136,7 +147,8 @@ bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 	case AROUND:
 		return t->started < 2 * NEAR_PORTS;
 	case NEAR:
-		return t->started < NEAR_PORTS;
+		return t->started < NEAR_PORTS &&
+		       (!t->peer->nr_paths || t->started < t->nr_silent);
 	case QPN:
 		return t->active < PEER_ACTIVE && qpn_check_has_next(&t->qpn);
 	case PROVE:
@@ -150,8 +162,15 @@ bool discover_ports_wanted(const struct discovery *run, const struct target *t)
 
 void discover_ports_take(const struct discovery *run, struct target *t, struct batch_probe *probe)
 {
-	unsigned int i = t->started++;
+	unsigned int i = next_half(t);
 
+	if (i < t->nr_half) {
+		t->half[i].asked = true;
+		probe->kind = PROBE_BEFORE;
+		probe->port = t->half[i].port;
+		return;
+	}
+	i = t->started++;
 	t->active++;
 	switch (t->phase) {
 	case PATHS:
@@ -187,6 +206,6 @@ void discover_ports_take(const struct discovery *run, struct target *t, struct b
 		break;
 	default:
 		probe->kind = PROBE_NEAR;
-		probe->port = discover_port(i);
+		probe->port = t->peer->nr_paths ? t->silent[i] : discover_port(i);
 	}
 }

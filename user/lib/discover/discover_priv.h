@@ -7,10 +7,31 @@
 #include "discover_run.h"
 #include "qpn_check.h"
 
+/**
+ * discover_narrow() - which path does a port take, after another answer?
+ * @peer: paths
+ * @path: the first one that the answers before agree with
+ * @kind: what was asked, PROBE_QPN first; set to what is to be asked next: our leaf, or that of the
+ *	peer, if that tells paths by one router apart, else PROBE_QPN
+ * @from: who answered
+ *
+ * Return: the first path that agrees, or ROCESTEER_MAX_PATHS.
+ */
+unsigned int discover_narrow(const struct portmap_peer *peer, unsigned int path,
+			     enum probe_kind *kind, const __u8 from[16]);
+
 #define AGAIN_PORTS	64
+#define PEER_ACTIVE	32	/* probes out per peer */
 #define SMALL_PORTS	225	/* a path with 3 of 100 ports is missed by 1 in 1000 */
 
 enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
+
+/* A port whose router has answered; @asked: the probe to our leaf is out */
+struct half_port {
+	__u16 port;
+	bool asked;
+	__u8 router[16];
+};
 
 /*
  * A peer on its way through the phases. @started, @active, @answered and @lost count the probes
@@ -33,6 +54,10 @@ enum phase { PATHS, AGAIN, EXTRA, LEAF, AROUND, NEAR, QPN, PROVE, DONE };
  * path, and ports from the first to the last, are probed once more: if one has @moved, the search
  * starts @anew.
  *
+ * Where ports choose one of our leaves as well, the peer is @bonded: paths are known by this leaf
+ * and by their router. A port whose router has answered is @half known, and still active, until
+ * our leaf has answered.
+ *
  * Where nobody has said the hops of a peer, they are @open: class_find_hops(). So many @paths to
  * the peer are known to be there; 0: that is not known.
  *
@@ -54,6 +79,9 @@ struct target {
 	bool anew;
 	bool left_out;
 	bool open;
+	bool bonded;
+	struct half_port half[PEER_ACTIVE];
+	unsigned int nr_half;
 	unsigned int paths;
 	unsigned int walked;
 	size_t extra;

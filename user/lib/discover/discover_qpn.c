@@ -3,7 +3,7 @@
  * Ports for queue pairs, where switches hash the destination queue pair number: by a model of the
  * hash, or by probes.
  */
-#include "discover_run.h"
+#include "discover_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,16 +14,17 @@
 #define SILENT_PORTS	8	/* unanswered: nobody answers */
 #define NONE		ROCESTEER_MAX_PATHS
 
-/* A router answered to @port, that of path @path: which of its links is it? */
+/* Answers to @port agree with path @path: @kind is to be asked, to tell it from others. */
 struct half {
 	__u16 port;
 	__u8 path;
 	bool asked;
+	enum probe_kind kind;
 };
 
 /*
  * A queue pair. @missing are the paths without a port: few more probes than these are
- * @active, which would be in vain. @half are ports that are asked at the leaf too, they
+ * @active, which would be in vain. @half are ports that are asked at a leaf too, they
  * count as active.
  */
 struct search {
@@ -69,7 +70,7 @@ static bool fill_probe(struct search *s, struct batch_probe *probe)
 	probe->dqpn = s->what->dqpn;
 	if (half) {
 		half->asked = true;
-		probe->kind = PROBE_QPN_LEAF;
+		probe->kind = half->kind;
 		probe->port = half->port;
 		return true;
 	}
@@ -110,59 +111,51 @@ static void found(struct search *s, unsigned int path, __u16 port)
 	s->missing--;
 }
 
-static void saw_router(struct search *s, __u16 port, const __u8 router[16])
+/* The port is half known no more. Return: the path that answers before agree with. */
+static unsigned int take_half(struct search *s, __u16 port)
 {
-	const struct portmap_peer *peer = s->what->peer;
-	unsigned int path = portmap_peer_find_path(peer, router, NULL);
-
-	s->answered++;
-	if (path != NONE && !addr_is_none(peer->paths[path].leaf)) {
-		s->half[s->nr_half++] = (struct half) { .port = port, .path = path };
-		return;
-	}
-	s->active--;
-	found(s, path, port);
-}
-
-/* The probe to the leaf is done. @leaf: sender of the answer, or NULL. */
-static void end_half(struct search *s, __u16 port, const __u8 *leaf)
-{
-	const struct portmap_peer *peer = s->what->peer;
 	struct half *half = s->half;
+	unsigned int path;
 
 	while (half->port != port)
 		half++;
-	if (leaf)
-		found(s, portmap_peer_find_path(peer, peer->paths[half->path].router, leaf), port);
+	path = half->path;
 	*half = s->half[--s->nr_half];
+	return path;
+}
+
+/* A probe is done. @from: sender of the answer, or NULL. */
+static void end_probe(struct search *s, const struct batch_probe *probe, const __u8 *from)
+{
+	unsigned int path = probe->kind == PROBE_QPN ? 0 : take_half(s, probe->port);
+	enum probe_kind kind = probe->kind;
+
+	s->answered += from && kind == PROBE_QPN;
+	path = from ? discover_narrow(s->what->peer, path, &kind, from) : NONE;
+	if (path != NONE && kind != PROBE_QPN) {
+		s->half[s->nr_half++] = (struct half) { .port = probe->port, .path = path,
+							.kind = kind };
+		return;
+	}
 	s->active--;
+	found(s, path, probe->port);
 }
 
 static int got_answer(void *client, const struct batch_probe *probe,
 		      const struct probe_answer *answer)
 {
 	struct searches *run = client;
-	struct search *s = &run->search[probe->peer];
-	bool expired = answer->type == PROBE_TIME_EXCEEDED;
 
-	if (probe->kind == PROBE_QPN_LEAF)
-		end_half(s, probe->port, expired ? answer->from : NULL);
-	else if (expired)
-		saw_router(s, probe->port, answer->from);
-	else
-		s->active--;
+	end_probe(&run->search[probe->peer], probe,
+		  answer->type == PROBE_TIME_EXCEEDED ? answer->from : NULL);
 	return 0;
 }
 
 static int got_nothing(void *client, const struct batch_probe *probe)
 {
 	struct searches *run = client;
-	struct search *s = &run->search[probe->peer];
 
-	if (probe->kind == PROBE_QPN_LEAF)
-		end_half(s, probe->port, NULL);
-	else
-		s->active--;
+	end_probe(&run->search[probe->peer], probe, NULL);
 	return 0;
 }
 
@@ -192,12 +185,13 @@ static int constant_of(const struct hash_model *model, const struct portmap_peer
 
 	for (p = 0; p < peer->nr_paths; p++) {
 		const struct portmap_path *path = &peer->paths[p];
+		struct hash_router router = portmap_peer_router(peer, p);
 
-		if (!path->nr_ports && hash_model_find(model, path->router) >= 0)
+		if (!path->nr_ports && hash_model_find(model, &router) >= 0)
 			continue;
 		if (!path->nr_ports || !addr_is_none(path->leaf))
 			return -1;
-		one = hash_model_constant(model, path->ports[0], path->router);
+		one = hash_model_constant(model, path->ports[0], &router);
 		if (one < 0 || (constant >= 0 && one != constant))
 			return -1;
 		constant = one;
@@ -219,9 +213,11 @@ static bool follows(struct discover_qpn *what)
 	if (constant < 0)
 		return false;
 	differs = constant ^ hash_model_qpn(model, what->dqpn);
-	for (p = 0; p < what->peer->nr_paths; p++)
-		what->port[p] = hash_model_port(model, differs ^
-				hash_model_find(model, what->peer->paths[p].router));
+	for (p = 0; p < what->peer->nr_paths; p++) {
+		struct hash_router router = portmap_peer_router(what->peer, p);
+
+		what->port[p] = hash_model_port(model, differs ^ hash_model_find(model, &router));
+	}
 	return true;
 }
 

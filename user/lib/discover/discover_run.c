@@ -35,25 +35,13 @@ static int next_probe(void *client, struct batch_probe *probe,
 	return -EAGAIN;
 }
 
-static const __u8 no_leaf[16];
-
-static int saw_router(struct discovery *run, struct target *t,
-		      const struct batch_probe *probe, const __u8 from[16])
+static int saw_path(struct discovery *run, struct target *t, const struct hash_router *router,
+		    __u16 port)
 {
+	int ret = portmap_peer_add_port(t->peer, router, NULL, port);
 	char peer[ADDR_STRLEN];
-	int ret;
 
 	t->answered++;
-	if (probe->kind == PROBE_LEAF) {
-		ret = circuits_saw(&t->circuits, t->peer, probe->port, from);
-		t->joined = circuits_joined(&t->circuits, t->peer->nr_paths);
-		return ret;
-	}
-	if (probe->kind == PROBE_QPN) {
-		qpn_check_saw(&t->qpn, probe->port, probe->dqpn, from);
-		return 0;
-	}
-	ret = portmap_peer_add_port(t->peer, from, no_leaf, probe->port);
 	if (ret != -ENOSPC)
 		return ret < 0 ? ret : 0;
 	err_set(run->err, EXIT_FAILED, "too-many-paths",
@@ -64,6 +52,55 @@ static int saw_router(struct discovery *run, struct target *t,
 		 "Only where switches hash linearly, as by a CRC, %u of up to %u routers are chosen.",
 		 ROCESTEER_MAX_PATHS, HASH_MAX_LABELS);
 	return ret;
+}
+
+/* Our leaf has answered by a port, or has not. */
+static int end_half(struct discovery *run, struct target *t, __u16 port, const __u8 *leaf)
+{
+	struct hash_router router = {};
+	struct half_port *half = t->half;
+
+	while (half->port != port)
+		half++;
+	memcpy(router.addr, half->router, 16);
+	*half = t->half[--t->nr_half];
+	if (leaf)
+		memcpy(router.via, leaf, 16);
+	return leaf ? saw_path(run, t, &router, port) : 0;
+}
+
+/* Is a probe of our leaf, for a path? */
+static bool is_half(const struct target *t, const struct batch_probe *probe)
+{
+	return probe->kind == PROBE_BEFORE && t->phase != AROUND;
+}
+
+static int saw_router(struct discovery *run, struct target *t,
+		      const struct batch_probe *probe, const __u8 from[16])
+{
+	struct hash_router router = {};
+	struct half_port *half;
+	int ret;
+
+	if (t->bonded && probe->kind == PROBE_PATH) {
+		t->active++;
+		half = &t->half[t->nr_half++];
+		*half = (struct half_port) { .port = probe->port };
+		memcpy(half->router, from, 16);
+		return 0;
+	}
+	memcpy(router.addr, from, 16);
+	if (probe->kind == PROBE_PATH)
+		return saw_path(run, t, &router, probe->port);
+	t->answered++;
+	if (probe->kind == PROBE_LEAF) {
+		ret = circuits_saw(&t->circuits, t->peer, probe->port, from);
+		t->joined = circuits_joined(&t->circuits, t->peer->nr_paths);
+		return ret;
+	}
+	if (probe->kind == PROBE_QPN)
+		qpn_check_saw(&t->qpn, probe->port, probe->dqpn, from);
+	return 0;
 }
 
 /* The router of a port's path answers, or another one does, or it has lost its route. */
@@ -82,8 +119,10 @@ static void prove(struct target *t, const struct batch_probe *probe,
 static int saw_cut(struct target *t, const struct batch_probe *probe, const __u8 from[16])
 {
 	struct portmap_peer *peer = t->peer;
+	struct hash_router router = {};
 	int ret;
 
+	memcpy(router.addr, from, 16);
 	memcpy(t->unreachable, from, 16);
 	if (probe->kind != PROBE_PATH) {
 		t->lost++;
@@ -94,7 +133,7 @@ static int saw_cut(struct target *t, const struct batch_probe *probe, const __u8
 		peer->cut = calloc(1, sizeof(*peer->cut));
 	if (!peer->cut)
 		return -ENOMEM;
-	ret = portmap_peer_add_port(peer->cut, from, no_leaf, probe->port);
+	ret = portmap_peer_add_port(peer->cut, &router, NULL, probe->port);
 	return ret < 0 ? ret : 0;
 }
 
@@ -119,7 +158,11 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	int ret = 0;
 
 	t->active--;
-	if (t->phase == PROVE) {
+	if (is_half(t, probe)) {
+		t->lost += answer->type != PROBE_TIME_EXCEEDED;
+		ret = end_half(run, t, probe->port,
+			       answer->type == PROBE_TIME_EXCEEDED ? answer->from : NULL);
+	} else if (t->phase == PROVE) {
 		prove(t, probe, answer);
 	} else if (t->phase == AROUND) {
 		t->before |= probe->kind == PROBE_BEFORE;
@@ -130,7 +173,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 		/* The peer answers itself: there is no leaf, or no spine, between. */
 		if (probe->kind == PROBE_LEAF)
 			ret = saw_router(run, t, probe, answer->from);
-		else if (!t->peer->nr_paths)
+		else if (!t->peer->nr_paths || t->bonded)
 			found_near(run, t);
 	} else if (answer->type == PROBE_UNREACHABLE) {
 		ret = saw_cut(t, probe, answer->from);
@@ -146,6 +189,8 @@ static int got_nothing(void *client, const struct batch_probe *probe)
 	struct target *t = &run->targets[probe->peer];
 
 	t->active--;
+	if (is_half(t, probe))
+		end_half(run, t, probe->port, NULL);
 	if (t->phase == PATHS && t->nr_silent < AGAIN_PORTS)
 		t->silent[t->nr_silent++] = probe->port;
 	if (t->phase == AGAIN)	/* at most as many as were asked */
@@ -253,6 +298,7 @@ static int prepare(struct discovery *run, const struct discover *d,
 		peer->leaf_hop = d->hops ? d->hops[i][1] : peer->hop + 1;
 		run->targets[i].open = !d->hops && !hop;
 		run->targets[i].paths = d->paths;
+		run->targets[i].bonded = d->bonded && peer->hop == PROBE_BATCH_HOP;
 		run->targets[i].joined = true;
 		run->targets[i].split = d->split && d->split(d->arg, i);
 		if (peer->local)
@@ -315,7 +361,8 @@ static void weigh(const struct discovery *run)
 		for (p = 0; p < t->peer->nr_paths; p++) {
 			struct portmap_path *path = &t->peer->paths[p];
 
-			q = portmap_peer_find_path(t->leader->peer, path->router, path->leaf);
+			q = portmap_peer_find_path(t->leader->peer, path->router, path->via,
+						   path->leaf);
 			if (q < ROCESTEER_MAX_PATHS)
 				path->weight = t->leader->peer->paths[q].weight;
 		}

@@ -26,6 +26,7 @@
  *	wanted, and the leaves of peers
  * @split: are paths to @peers[i] by one router to be told apart by leaf? NULL: where
  *	answers of the leaf tell them apart
+ * @bonded: with @hops: paths by two hops are told apart by our leaf as well, as ports choose it
  * @leave_out: a peer without a route or an answer is left out
  * @quick: so is a peer whose ports do not follow from a linear hash
  * @known: an earlier port map of the device, whose models are tried first, or NULL
@@ -44,6 +45,7 @@ struct discover {
 	size_t nr_peers;
 	bool (*enough)(void *arg, size_t i, const struct portmap_peer *found);
 	bool (*split)(void *arg, size_t i);
+	bool bonded;
 	bool leave_out;
 	bool quick;
 	const struct portmap *known;
@@ -155,6 +157,7 @@ int discover_flows(const struct probe_batch_config *config, struct discover_flow
  * @hop: distance at which the probe ended
  * @leaf: that is the leaf's
  * @unreachable: @actual says that the peer is unreachable
+ * @expected: address that should have answered
  * @actual: address that answered; all zero: none
  */
 struct verify_result {
@@ -164,6 +167,7 @@ struct verify_result {
 	__u8 hop;
 	bool leaf;
 	bool unreachable;
+	__u8 expected[16];
 	__u8 actual[16];
 };
 
@@ -203,7 +207,7 @@ struct verify_extent {
 };
 
 /**
- * verify_run() - probe the ports of a port map again, to the routers of paths and to the leaf
+ * verify_run() - probe the ports of a port map again, to the routers of paths and to the leaves
  * @config: how to probe, but for ports and device, which are the map's
  * @map: the port map
  * @extent: which ports

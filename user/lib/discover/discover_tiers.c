@@ -19,13 +19,13 @@ static int ask_aggs(struct class *c, struct pupil *teacher, __u8 agg[HASH_MAX_LA
 
 	for (label = 0; !ret && label < hash_model_size(model); label++) {
 		asks[label].port = hash_model_port(model, label);
-		if (!addr_is_none(model->router[label]))
+		if (!addr_is_none(model->router[label].addr))
 			ret = class_add_before(c, teacher, &asks[label]);
 	}
 	ret = ret ?: class_ask(c);
 	for (label = 0; !ret && label < hash_model_size(model); label++) {
 		teacher->probed += asks[label].answered;
-		memcpy(agg[label], asks[label].router, 16);
+		memcpy(agg[label], asks[label].router.addr, 16);
 	}
 	return ret;
 }
@@ -37,7 +37,7 @@ static int note_aggs(const struct class *c, const __u8 (*agg)[16])
 
 	for (label = 0; !ret && label < hash_model_size(&c->learn.model); label++)
 		if (!addr_is_none(agg[label]))
-			ret = discover_via_note(c->run, c->source, c->learn.model.router[label],
+			ret = discover_via_note(c->run, c->source, c->learn.model.router[label].addr,
 						agg[label]);
 	return ret;
 }
@@ -56,9 +56,9 @@ static int check_aggs(struct class *c, struct pupil *teacher)
 	}
 	ret = ret ?: class_ask(c);
 	for (i = 0; !ret && i < nr; i++) {
-		agg = hash_model_router(&c->aggs, asks[i].port, 0);
+		agg = hash_model_router(&c->aggs, asks[i].port, 0)->addr;
 		teacher->probed += asks[i].answered;
-		if (asks[i].answered && !addr_is_none(agg) && addr_compare(asks[i].router, agg))
+		if (asks[i].answered && !addr_is_none(agg) && addr_compare(asks[i].router.addr, agg))
 			c->learn.verdict = HASH_NOT_LINEAR;
 	}
 	return ret;
@@ -97,9 +97,9 @@ static int check_ports(struct class *c, struct pupil *teacher, struct hash_ask *
 	if (open)
 		c->learn.verdict = HASH_SILENT;
 	for (i = 0; i < nr; i++)
-		if (asks[i].answered && addr_compare(asks[i].router,
-						     hash_model_router(&c->learn.model,
-								       asks[i].port, 0)))
+		if (asks[i].answered &&
+		    !hash_router_same(&asks[i].router,
+				      hash_model_router(&c->learn.model, asks[i].port, 0)))
 			c->learn.verdict = HASH_NOT_LINEAR;
 	return ret;
 }

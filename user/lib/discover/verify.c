@@ -16,7 +16,7 @@ struct verification {
 	size_t peer;		/* position of the next probe */
 	unsigned int path;
 	size_t port;
-	bool leaf;		/* of the same port */
+	enum probe_kind kind;	/* of the same port */
 	size_t far_step;	/* one of so many ports is probed beyond its router as well */
 	size_t answered;
 	void (*note)(void *arg, const char *line);
@@ -45,7 +45,7 @@ static void next_peer(struct verification *run, size_t step)
 /* Where the leaf itself tells paths apart, the peer is behind it. */
 static bool is_last_hop(const struct portmap_peer *peer)
 {
-	return portmap_peer_find_path(peer, peer->leaf, NULL) < ROCESTEER_MAX_PATHS;
+	return portmap_peer_find_path(peer, peer->leaf, NULL, NULL) < ROCESTEER_MAX_PATHS;
 }
 
 /* In a sample, each path in turn; else each path once, and each port that a leaf tells apart. */
@@ -57,6 +57,16 @@ static bool goes_far(const struct verification *run, const struct portmap_peer *
 	if (run->extent->far)
 		return !((run->verify->checked + run->sampled) % run->far_step);
 	return !run->port || !addr_is_none(path->leaf);
+}
+
+/* What the port is asked next; PROBE_PATH: nothing. Our leaf comes before that of the peer. */
+static enum probe_kind next_kind(const struct verification *run, const struct portmap_peer *peer)
+{
+	bool far = goes_far(run, peer, &peer->paths[run->path]);
+
+	if (run->kind == PROBE_PATH && portmap_peer_has_leaves(peer) && (far || !run->extent->far))
+		return PROBE_BEFORE;
+	return far && run->kind != PROBE_LEAF ? PROBE_LEAF : PROBE_PATH;
 }
 
 static int next_probe(void *client, struct batch_probe *probe,
@@ -77,17 +87,17 @@ static int next_probe(void *client, struct batch_probe *probe,
 			continue;
 		}
 		probe->peer = run->peer;
-		probe->kind = run->leaf ? PROBE_LEAF : PROBE_PATH;
+		probe->kind = run->kind;
 		probe->ttl = probe_ttl(probe->kind, peer->hop, peer->leaf_hop);
 		probe->port = peer->paths[run->path].ports[run->port];
 		if (probe->ttl > run->verify->hop)
 			run->verify->hop = probe->ttl;
 		*source = peer->source;
 		*dest = peer->addr;
-		run->verify->checked += !run->leaf;
-		run->verify->far += run->leaf;
-		run->leaf = !run->leaf && goes_far(run, peer, &peer->paths[run->path]);
-		run->port += !run->leaf;
+		run->verify->checked += run->kind == PROBE_PATH;
+		run->verify->far += run->kind == PROBE_LEAF;
+		run->kind = next_kind(run, peer);
+		run->port += run->kind == PROBE_PATH;
 		return 0;
 	}
 	return -EAGAIN;
@@ -99,13 +109,13 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	const struct portmap_peer *peer = &run->map->peers[probe->peer];
 	struct verify *verify = run->verify;
 	unsigned int path = portmap_peer_find_port(peer, probe->port);
-	bool leaf = probe->kind == PROBE_LEAF;
+	bool leaf = probe->kind == PROBE_LEAF, near = probe->kind == PROBE_BEFORE;
 	bool any = leaf && (run->extent->far || addr_is_none(peer->paths[path].leaf));
+	const __u8 *expected = leaf ? any ? peer->leaf : peer->paths[path].leaf :
+			       near ? peer->paths[path].via : peer->paths[path].router;
 	struct verify_result *moved;
 
-	if (actual && !unreachable &&
-	    (any || !addr_compare(actual, leaf ? peer->paths[path].leaf :
-						 peer->paths[path].router)))
+	if (actual && !unreachable && (any || !addr_compare(actual, expected)))
 		return 0;
 	verify->far_lost += leaf && !actual;
 	moved = reallocarray(verify->moved, verify->nr_moved + 1, sizeof(*moved));
@@ -120,6 +130,7 @@ static int record(struct verification *run, const struct batch_probe *probe,
 	moved->hop = probe->ttl;
 	moved->leaf = leaf;
 	moved->unreachable = unreachable;
+	memcpy(moved->expected, expected, 16);
 	if (actual)
 		memcpy(moved->actual, actual, 16);
 	return 0;
@@ -132,7 +143,7 @@ static int got_answer(void *client, const struct batch_probe *probe,
 	bool leaf = probe->kind == PROBE_LEAF;
 	bool silent = answer->type == PROBE_PORT_UNREACHABLE && !leaf;
 
-	run->answered += !leaf;
+	run->answered += probe->kind == PROBE_PATH;
 	return record(run, probe, silent ? NULL : answer->from, answer->type == PROBE_UNREACHABLE);
 }
 
@@ -173,7 +184,8 @@ static int compare(const void *a, const void *b)
 		return left->peer < right->peer ? -1 : 1;
 	if (left->path != right->path)
 		return left->path < right->path ? -1 : 1;
-	return (int)left->port - (int)right->port ?: left->leaf - right->leaf;
+	return (int)left->port - (int)right->port ?: left->leaf - right->leaf ?:
+	       left->hop - right->hop;
 }
 
 /* Behind a router that cannot reach the peer is nothing more to be said of the port. */

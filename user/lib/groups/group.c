@@ -158,7 +158,8 @@ static bool has_paths_of(const struct group *group, const struct rocesteer_group
 {
 	return group->nr_paths == from->nr_paths &&
 	       !memcmp(group->router, from->router, sizeof(group->router)) &&
-	       !memcmp(group->leaf, from->leaf, sizeof(group->leaf));
+	       !memcmp(group->leaf, from->leaf, sizeof(group->leaf)) &&
+	       !memcmp(group->via, from->via, sizeof(group->via));
 }
 
 static int read_group(const struct rocesteer_group_key *key,

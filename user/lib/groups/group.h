@@ -60,7 +60,8 @@ struct traffic {
  * @via: as in struct rocesteer_group
  * @flows: set of struct flow
  * @changed: the group has to be planned
- * @across: it is of another pod: its paths go by aggs and cores
+ * @across: its paths have a router before: it is of another pod, behind aggs and cores, or behind a
+ *	bond of the host, where no group is in a pod
  * @leveled: its flows are split by group_level()
  * @seen: groups_read() has found the group
  * @health: state of the paths; NULL as long as no path was suspected

@@ -53,7 +53,7 @@ static bool change_vector(struct hash_learn *learn, unsigned int i)
 		unsigned int other = (from + k) % HASH_PORT_BITS;
 
 		if (!learn->known[other] || learn->added[other] >= 0 ||
-		    !addr_compare(learn->seen[other], learn->model.router[0]))
+		    hash_router_same(&learn->seen[other], &learn->model.router[0]))
 			continue;
 		learn->added[i] = other;
 		learn->vector[i] = 1 << i ^ 1 << other;
@@ -72,7 +72,8 @@ static void ask_coset(struct hash_learn *learn)
 	unsigned int half = hash_model_size(model), v;
 
 	for (v = 1; v < half && learn->nr < COSET_ASKS; v++) {
-		if (!addr_is_none(model->router[half + v]) || learn->times[v] == COSET_ATTEMPTS)
+		if (!addr_is_none(model->router[half + v].addr) ||
+		    learn->times[v] == COSET_ATTEMPTS)
 			continue;
 		learn->times[v]++;
 		learn->place[learn->nr] = v;
@@ -88,7 +89,7 @@ static __u16 test_port(struct hash_learn *learn, __u32 dqpn)
 
 	do {
 		port = model->base ^ xorshift32(&learn->seed) % (1 << HASH_PORT_BITS);
-	} while (addr_is_none(hash_model_router(model, port, hash_model_qpn(model, dqpn))));
+	} while (addr_is_none(hash_model_router(model, port, hash_model_qpn(model, dqpn))->addr));
 	return port;
 }
 
@@ -132,7 +133,7 @@ static enum hash_verdict end_columns(struct hash_learn *learn)
 	if (!learn->model.bits)
 		return HASH_NO_INFLUENCE;
 	for (i = 0; i < HASH_PORT_BITS; i++)
-		label[i] = hash_model_find(&learn->model, learn->seen[i]);
+		label[i] = hash_model_find(&learn->model, &learn->seen[i]);
 	set_columns(learn, label);
 	enter(learn, HASH_TEST);
 	ask_tests(learn);
@@ -146,7 +147,7 @@ static enum hash_verdict add_bit(struct hash_learn *learn)
 	unsigned int half = hash_model_size(model), v;
 
 	for (v = 1; v < half; v++)
-		learn->silent += addr_is_none(model->router[half + v]);
+		learn->silent += addr_is_none(model->router[half + v].addr);
 	model->step[model->bits++] = learn->vector[learn->at++];
 	return 4 * learn->silent > hash_model_size(model) ? HASH_SILENT : HASH_OPEN;
 }
@@ -157,13 +158,13 @@ static enum hash_verdict label_vectors(struct hash_learn *learn)
 	struct hash_model *model = &learn->model;
 
 	while (learn->at < HASH_PORT_BITS) {
-		if (hash_model_find(model, learn->seen[learn->at]) >= 0) {
+		if (hash_model_find(model, &learn->seen[learn->at]) >= 0) {
 			learn->at++;
 			continue;
 		}
 		if (model->bits == HASH_MAX_BITS)
 			return HASH_MANY;
-		memcpy(model->router[hash_model_size(model)], learn->seen[learn->at], 16);
+		model->router[hash_model_size(model)] = learn->seen[learn->at];
 		memset(learn->times, 0, sizeof(learn->times));
 		enter(learn, HASH_COSET);
 		ask_coset(learn);
@@ -187,7 +188,7 @@ static enum hash_verdict take_vectors(struct hash_learn *learn)
 		learn->known[i] = answer->answered;
 		if (answer->answered)
 			meet(learn, answer->port);
-		memcpy(learn->seen[i], answer->router, 16);
+		learn->seen[i] = answer->router;
 	}
 	for (i = 0; i < HASH_PORT_BITS; i++) {
 		if (learn->known[i])
@@ -217,11 +218,11 @@ static enum hash_verdict take_coset(struct hash_learn *learn)
 		if (!answer->answered)
 			continue;
 		model->bits++;		/* look in the coset as well */
-		known = hash_model_find(model, answer->router) >= 0;
+		known = hash_model_find(model, &answer->router) >= 0;
 		model->bits--;
 		if (known)
 			return learn->silent ? HASH_SILENT : HASH_NOT_LINEAR;
-		memcpy(model->router[half + learn->place[i]], answer->router, 16);
+		model->router[half + learn->place[i]] = answer->router;
 		meet(learn, answer->port);
 	}
 	learn->nr = 0;
@@ -236,7 +237,8 @@ static bool agrees(const struct hash_model *model, const struct hash_ask *answer
 {
 	__u8 constant = hash_model_qpn(model, answer->dqpn);
 
-	return !addr_compare(answer->router, hash_model_router(model, answer->port, constant));
+	return hash_router_same(&answer->router,
+				hash_model_router(model, answer->port, constant));
 }
 
 /*
@@ -302,7 +304,7 @@ static enum hash_verdict take_qpn(struct hash_learn *learn)
 		answer = &learn->ask[k++];
 		if (!answer->answered)
 			continue;
-		column = hash_model_constant(model, answer->port, answer->router);
+		column = hash_model_constant(model, answer->port, &answer->router);
 		if (column < 0)
 			return HASH_NOT_LINEAR;
 		model->qpn_column[i] = column;
@@ -318,12 +320,13 @@ static enum hash_verdict take_qpn(struct hash_learn *learn)
 	return HASH_OPEN;
 }
 
-void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16], __u32 seed)
+void hash_learn_start(struct hash_learn *learn, __u16 base, const struct hash_router *router,
+		      __u32 seed)
 {
 	unsigned int i;
 
 	*learn = (struct hash_learn) { .model.base = base, .seed = seed };
-	memcpy(learn->model.router[0], router, 16);
+	learn->model.router[0] = *router;
 	meet(learn, base);
 	for (i = 0; i < HASH_PORT_BITS; i++) {
 		learn->vector[i] = 1 << i;

@@ -38,7 +38,7 @@ struct hash_ask {
 	__u16 port;
 	__u32 dqpn;
 	bool answered;
-	__u8 router[16];
+	struct hash_router router;
 };
 
 #define HASH_MAX_ASKS	HASH_QPN_BITS	/* of a round */
@@ -82,7 +82,7 @@ struct hash_learn {
 	__u16 vector[HASH_PORT_BITS];
 	int added[HASH_PORT_BITS];
 	bool known[HASH_PORT_BITS];
-	__u8 seen[HASH_PORT_BITS][16];
+	struct hash_router seen[HASH_PORT_BITS];
 	unsigned int at;
 	unsigned int times[HASH_MAX_LABELS / 2];
 	unsigned int place[HASH_MAX_ASKS];
@@ -99,7 +99,8 @@ struct hash_learn {
  * @router: that answered to @base
  * @seed: of random ports, not 0
  */
-void hash_learn_start(struct hash_learn *learn, __u16 base, const __u8 router[16], __u32 seed);
+void hash_learn_start(struct hash_learn *learn, __u16 base, const struct hash_router *router,
+		      __u32 seed);
 
 /* Take the answers of a round, and set the next one. Return: @verdict. */
 enum hash_verdict hash_learn_step(struct hash_learn *learn);

@@ -13,6 +13,19 @@
 #define HASH_MAX_LABELS	256
 
 /**
+ * struct hash_router - a next hop
+ * @addr: address by which it answers; all zero: it does not
+ * @via: router before, where a path is known by both; else all zero
+ */
+struct hash_router {
+	__u8 addr[16];
+	__u8 via[16];
+};
+
+/* Are they the same next hop? */
+bool hash_router_same(const struct hash_router *left, const struct hash_router *right);
+
+/**
  * struct hash_model - the next hops of ports
  * @base: port whose label is 0 for the peer that the model was learnt from, host order
  * @bits: of a label; there are 2^@bits next hops
@@ -20,7 +33,7 @@
  * @qpn_column: label that a bit of the destination queue pair number adds; all are 0 where
  *	switches do not hash it
  * @step: XOR of ports that adds the label 1 << i
- * @router: address of the next hop, by label; all zero where it does not answer
+ * @router: next hop, by label
  *
  * For another peer, a constant of the peer is added to all labels: hash_model_constant(). Likewise
  * one of a queue pair is: hash_model_qpn(). Without it labels are those of queue pair 0.
@@ -31,7 +44,7 @@ struct hash_model {
 	__u8 column[HASH_PORT_BITS];
 	__u8 qpn_column[HASH_QPN_BITS];
 	__u16 step[HASH_MAX_BITS];
-	__u8 router[HASH_MAX_LABELS][16];
+	struct hash_router router[HASH_MAX_LABELS];
 };
 
 static inline unsigned int hash_model_size(const struct hash_model *model)
@@ -47,6 +60,9 @@ __u8 hash_model_qpn(const struct hash_model *model, __u32 dqpn);
 
 bool hash_model_has_qpn(const struct hash_model *model);
 
+/* Are next hops known by the router before as well? */
+bool hash_model_has_vias(const struct hash_model *model);
+
 /* A port with a label, not far from @port; labels are without the constant of a peer. */
 __u16 hash_model_move(const struct hash_model *model, __u16 port, __u8 label);
 
@@ -57,13 +73,15 @@ static inline __u16 hash_model_port(const struct hash_model *model, __u8 label)
 }
 
 /* The label of a next hop, or -1. */
-int hash_model_find(const struct hash_model *model, const __u8 router[16]);
+int hash_model_find(const struct hash_model *model, const struct hash_router *router);
 
 /* The constant of a peer that answered by @router to @port, or -1 where no label has it. */
-int hash_model_constant(const struct hash_model *model, __u16 port, const __u8 router[16]);
+int hash_model_constant(const struct hash_model *model, __u16 port,
+			const struct hash_router *router);
 
-/* The next hop of a port to a peer with a constant; all zero where it does not answer. */
-const __u8 *hash_model_router(const struct hash_model *model, __u16 port, __u8 constant);
+/* The next hop of a port to a peer with a constant */
+const struct hash_router *hash_model_router(const struct hash_model *model, __u16 port,
+					    __u8 constant);
 
 /**
  * hash_model_checks() - ports that have to agree before a model is believed

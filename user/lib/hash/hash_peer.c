@@ -35,7 +35,7 @@ int hash_peer_judge(const struct hash_model *model, const struct hash_ask *asks,
 	for (i = 0; i < nr; i++) {
 		if (!asks[i].answered)
 			continue;
-		one = hash_model_constant(model, asks[i].port, asks[i].router);
+		one = hash_model_constant(model, asks[i].port, &asks[i].router);
 		if (one < 0 || (answered && one != constant))
 			return HASH_PEER_OTHER;
 		constant = one;
@@ -45,7 +45,7 @@ int hash_peer_judge(const struct hash_model *model, const struct hash_ask *asks,
 		return HASH_PEER_SILENT;
 	for (i = 0; i < nr; i++)
 		if (!asks[i].answered &&
-		    !addr_is_none(hash_model_router(model, asks[i].port, constant)))
+		    !addr_is_none(hash_model_router(model, asks[i].port, constant)->addr))
 			return HASH_PEER_SILENT;
 	return constant;
 }

@@ -74,18 +74,20 @@ static bool name_aggs(const struct hash_model *cores, const __u8 agg[HASH_MAX_LA
 		      const struct basis *within, struct hash_model *aggs)
 {
 	unsigned int label;
-	__u8 *name;
 	int known;
 
 	for (label = 0; label < hash_model_size(cores); label++) {
+		struct hash_router name = {}, *at;
+
 		if (addr_is_none(agg[label]))
 			continue;
-		known = hash_model_find(aggs, agg[label]);
-		name = aggs->router[fold_label(within, cores->bits, label)];
-		if ((known >= 0 && aggs->router[known] != name) ||
-		    (!addr_is_none(name) && addr_compare(name, agg[label])))
+		memcpy(name.addr, agg[label], 16);
+		known = hash_model_find(aggs, &name);
+		at = &aggs->router[fold_label(within, cores->bits, label)];
+		if ((known >= 0 && &aggs->router[known] != at) ||
+		    (!addr_is_none(at->addr) && !hash_router_same(at, &name)))
 			return false;
-		memcpy(name, agg[label], 16);
+		*at = name;
 	}
 	return true;
 }
@@ -157,7 +159,7 @@ unsigned int hash_plane_ask(const struct hash_model *cores, const struct hash_mo
 		for (k = 0; k < kernel.nr; k++)
 			if (i >> k & 1)
 				port ^= kernel.row[k];
-		if (addr_is_none(hash_model_router(cores, port, 0)))
+		if (addr_is_none(hash_model_router(cores, port, 0)->addr))
 			continue;
 		if (hash_plane_met(plane, port))
 			asks[nr++] = (struct hash_ask) { .port = port };

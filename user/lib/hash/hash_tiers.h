@@ -40,7 +40,7 @@ bool hash_fold(const struct hash_model *cores, const __u8 agg[HASH_MAX_LABELS][1
 static inline const __u8 *hash_tiers_agg(const struct hash_model *cores,
 					 const struct hash_model *aggs, __u8 label)
 {
-	return hash_model_router(aggs, hash_model_port(cores, label), 0);
+	return hash_model_router(aggs, hash_model_port(cores, label), 0)->addr;
 }
 
 /**

@@ -14,7 +14,18 @@
 int portmap_path_compare(const struct portmap_path *left, const struct portmap_path *right)
 {
 	return addr_compare(left->router, right->router) ?:
-	       addr_compare(left->leaf, right->leaf);
+	       addr_compare(left->leaf, right->leaf) ?: addr_compare(left->via, right->via);
+}
+
+bool portmap_via_same(const __u8 left[16], const __u8 right[16])
+{
+	return addr_is_none(left) || addr_is_none(right) || !addr_compare(left, right);
+}
+
+bool portmap_path_same(const struct portmap_path *left, const struct portmap_path *right)
+{
+	return !addr_compare(left->router, right->router) &&
+	       !addr_compare(left->leaf, right->leaf) && portmap_via_same(left->via, right->via);
 }
 
 static int several_sources(const struct portmap *map, const struct portmap_peer *peer,
@@ -54,7 +65,7 @@ static struct portmap_path *find_path(struct portmap_peer *peer, const struct po
 	unsigned int i;
 
 	for (i = 0; i < peer->nr_paths; i++)
-		if (!portmap_path_compare(&peer->paths[i], path))
+		if (portmap_path_same(&peer->paths[i], path))
 			return &peer->paths[i];
 	return NULL;
 }
@@ -69,15 +80,17 @@ static struct portmap_path *new_path(struct portmap_peer *peer, const struct por
 	return &peer->paths[peer->nr_paths++];
 }
 
-int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
-			  const __u8 leaf[16], unsigned int port)
+int portmap_peer_add_port(struct portmap_peer *peer, const struct hash_router *router,
+			  const __u8 *leaf, unsigned int port)
 {
 	struct portmap_path want = { .weight = 1 }, *path;
 	bool fresh;
 	__u16 *ports;
 
-	memcpy(want.router, router, 16);
-	memcpy(want.leaf, leaf, 16);
+	memcpy(want.router, router->addr, 16);
+	memcpy(want.via, router->via, 16);
+	if (leaf)
+		memcpy(want.leaf, leaf, 16);
 	path = find_path(peer, &want);
 	fresh = !path;
 	if (fresh && peer->nr_paths == ROCESTEER_MAX_PATHS)
@@ -206,15 +219,26 @@ __u16 portmap_path_port(const struct portmap_path *path, __u16 before)
 }
 
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
-				    const __u8 *leaf)
+				    const __u8 *via, const __u8 *leaf)
 {
 	unsigned int i;
 
 	for (i = 0; i < peer->nr_paths; i++)
 		if (!addr_compare(peer->paths[i].router, router) &&
+		    (!via || portmap_via_same(peer->paths[i].via, via)) &&
 		    (!leaf || !addr_compare(peer->paths[i].leaf, leaf)))
 			return i;
 	return ROCESTEER_MAX_PATHS;
+}
+
+struct hash_router portmap_peer_router(const struct portmap_peer *peer, unsigned int path)
+{
+	struct hash_router router = {};
+
+	memcpy(router.addr, peer->paths[path].router, 16);
+	if (portmap_peer_has_leaves(peer))
+		memcpy(router.via, peer->paths[path].via, 16);
+	return router;
 }
 
 void portmap_peer_free(struct portmap_peer *peer)

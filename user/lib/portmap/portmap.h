@@ -27,7 +27,8 @@
  * @leaf: address of the interface by which it enters the peer's leaf, where that tells
  *	paths by one router apart; else all zero
  * @via: router before, which several paths go through: in three tiers the agg of a path to
- *	another pod, whose core is @router; else all zero
+ *	another pod, whose core is @router; behind a bond to several leaves the one of our leaves,
+ *	which tells paths by one router apart; else all zero
  * @ports: probed UDP source ports that take the path, host order, ascending
  *	order of probing; the first is the one to use
  * @nr_ports: at least 1
@@ -57,6 +58,7 @@ struct portmap_path {
  * @local: the peer is on-link or under our own leaf, there is nothing to steer
  * @near: @local is a guess: the peer is no further away than the hop asked, and may be
  *	under another leaf; not in a file
+ * @bond_hidden: ports choose one of our leaves as well, which @paths do not tell; not in a file
  * @qpn_hash: switches hash the destination queue pair number: @paths are those of packets
  *	to queue pair 0, packets to another queue pair may take other paths
  * @sprays: packets of one port take several paths; not in a file
@@ -82,6 +84,7 @@ struct portmap_peer {
 	__u8 leaf_hop;
 	bool local;
 	bool near;
+	bool bond_hidden;
 	bool qpn_hash;
 	bool sprays;
 	bool linear;
@@ -105,6 +108,13 @@ static inline unsigned int portmap_peer_nr_cut(const struct portmap_peer *peer)
 static inline bool portmap_peer_has_tiers(const struct portmap_peer *peer)
 {
 	return peer->leaf_hop > peer->hop + 1;
+}
+
+/* Do ports choose one of our leaves, which tells paths to the peer apart? */
+static inline bool portmap_peer_has_leaves(const struct portmap_peer *peer)
+{
+	return peer->nr_paths && !portmap_peer_has_tiers(peer) &&
+	       !addr_is_none(peer->paths[0].via);
 }
 
 /*
@@ -204,8 +214,14 @@ int portmap_from_json(struct json_object *root, const char *file,
 int portmap_find_peer(const struct portmap *map, const __u8 addr[16], const char *file,
 		      const struct portmap_peer **peer, struct err *err);
 
-/* Order of two paths by router and leaf, as memcmp(). */
+/* Order of two paths by router, leaf and the router before, as memcmp(). */
 int portmap_path_compare(const struct portmap_path *left, const struct portmap_path *right);
+
+/* May these be one router before? One that is not known, all zero, may be any. */
+bool portmap_via_same(const __u8 left[16], const __u8 right[16]);
+
+/* Is it one path? */
+bool portmap_path_same(const struct portmap_path *left, const struct portmap_path *right);
 
 /**
  * portmap_order() - put paths into the order of their numbers
@@ -251,16 +267,16 @@ void portmap_sort(struct portmap *map);
 
 /**
  * portmap_peer_add_port() - note that a port was seen to take a path
- * @peer: its paths are extended when @router and @leaf are new
- * @router: that answered
- * @leaf: as in struct portmap_path
+ * @peer: its paths are extended when the path is new
+ * @router: that answered; its @via as in struct portmap_path
+ * @leaf: as in struct portmap_path; NULL: none
  * @port: host order
  *
  * Return: 1 when the path is new, 0 when known, -ENOSPC beyond
  * ROCESTEER_MAX_PATHS, -ENOMEM.
  */
-int portmap_peer_add_port(struct portmap_peer *peer, const __u8 router[16],
-			  const __u8 leaf[16], unsigned int port);
+int portmap_peer_add_port(struct portmap_peer *peer, const struct hash_router *router,
+			  const __u8 *leaf, unsigned int port);
 
 /* The path that a port of the peer takes; NULL where the port is on none. */
 const struct portmap_path *portmap_peer_port_path(const struct portmap_peer *peer,
@@ -273,12 +289,16 @@ unsigned int portmap_peer_find_port(const struct portmap_peer *peer, unsigned in
  * portmap_peer_find_path() - find a path by its routers
  * @peer: its paths
  * @router: that tells the path from others
+ * @via: router before; NULL: any
  * @leaf: address by which the path enters the leaf; NULL: any
  *
  * Return: its number, or ROCESTEER_MAX_PATHS.
  */
 unsigned int portmap_peer_find_path(const struct portmap_peer *peer, const __u8 *router,
-				    const __u8 *leaf);
+				    const __u8 *via, const __u8 *leaf);
+
+/* The next hop that a model has for the path: behind cores without the agg */
+struct hash_router portmap_peer_router(const struct portmap_peer *peer, unsigned int path);
 
 /* The port @before, host order, if it takes the path, else the first one that does. */
 __u16 portmap_path_port(const struct portmap_path *path, __u16 before);

@@ -8,11 +8,19 @@
 
 #define LEAST_ROUTERS	2
 
+/* null where it is not known */
+static void append_router(struct json_object *array, const __u8 addr[16])
+{
+	char text[ADDR_STRLEN];
+
+	json_object_array_add(array, addr_is_none(addr) ? NULL :
+			      json_object_new_string(addr_format(addr, text)));
+}
+
 void portmap_model_to_json(const struct portmap_model *model, struct json_object *obj)
 {
 	const struct hash_model *hash = &model->hash;
 	struct json_object *array;
-	char text[ADDR_STRLEN];
 	unsigned int i;
 
 	out_addr(obj, "source", model->source);
@@ -31,8 +39,12 @@ void portmap_model_to_json(const struct portmap_model *model, struct json_object
 		out_append_uint(array, hash->step[i]);
 	array = out_array(obj, "routers");
 	for (i = 0; i < hash_model_size(hash); i++)
-		json_object_array_add(array, addr_is_none(hash->router[i]) ? NULL :
-				      json_object_new_string(addr_format(hash->router[i], text)));
+		append_router(array, hash->router[i].addr);
+	if (!hash_model_has_vias(hash))
+		return;
+	array = out_array(obj, "vias");
+	for (i = 0; i < hash_model_size(hash); i++)
+		append_router(array, hash->router[i].via);
 }
 
 /* Numbers of an array of a fixed length */
@@ -56,34 +68,59 @@ static int read_numbers(struct reader *r, struct json_object *obj, const char *k
 	return ret;
 }
 
+/* The address of a router, or of the one before; null where it is not known */
+static int read_address(struct reader *r, struct json_object *array, size_t i, __u8 addr[16])
+{
+	struct json_object *value = json_object_array_get_idx(array, i);
+
+	if (value && (json_object_get_type(value) != json_type_string ||
+		      addr_parse(json_object_get_string(value), addr)))
+		return reader_invalid(r, "", "is not an address");
+	return 0;
+}
+
+/* @vias: NULL: there are none */
+static int read_router(struct reader *r, struct json_object *routers, struct json_object *vias,
+		       struct hash_model *hash, size_t i)
+{
+	size_t mark = reader_enter(r, "vias", i);
+	struct hash_router router = {};
+	char text[ADDR_STRLEN];
+	int ret = vias ? read_address(r, vias, i, router.via) : 0;
+
+	if (ret)
+		return ret;
+	reader_leave(r, mark);
+	mark = reader_enter(r, "routers", i);
+	ret = read_address(r, routers, i, router.addr);
+	if (ret || addr_is_none(router.addr)) {
+		reader_leave(r, mark);
+		return ret;
+	}
+	if (hash_model_find(hash, &router) >= 0)
+		return reader_invalid(r, "", "%s is there twice", addr_format(router.addr, text));
+	hash->router[i] = router;
+	reader_leave(r, mark);
+	return 0;
+}
+
 static int read_routers(struct reader *r, struct json_object *obj, struct hash_model *hash)
 {
-	struct json_object *array;
+	struct json_object *routers, *vias = NULL;
 	size_t n, i;
-	int ret = reader_array(r, obj, "routers", LEAST_ROUTERS, HASH_MAX_LABELS, &array, &n);
+	int ret = reader_array(r, obj, "routers", LEAST_ROUTERS, HASH_MAX_LABELS, &routers, &n);
 
 	if (ret)
 		return ret;
 	if (n & (n - 1))
 		return reader_invalid(r, "routers", "are %zu, which is no power of two", n);
+	if (json_object_object_get_ex(obj, "vias", NULL))
+		ret = reader_array(r, obj, "vias", n, n, &vias, &n);
 	while (1u << hash->bits < n)
 		hash->bits++;
-	for (i = 0; i < n; i++) {
-		struct json_object *value = json_object_array_get_idx(array, i);
-		const char *text = json_object_get_string(value);
-		size_t mark = reader_enter(r, "routers", i);
-		__u8 router[16];
-
-		if (value && (json_object_get_type(value) != json_type_string ||
-			      addr_parse(text, router)))
-			return reader_invalid(r, "", "is not an address");
-		if (value && hash_model_find(hash, router) >= 0)
-			return reader_invalid(r, "", "%s is there twice", text);
-		if (value)
-			memcpy(hash->router[i], router, 16);
-		reader_leave(r, mark);
-	}
-	return 0;
+	for (i = 0; !ret && i < n; i++)
+		ret = read_router(r, routers, vias, hash, i);
+	return ret;
 }
 
 int portmap_model_read(struct reader *r, struct json_object *obj, __u64 hop,

@@ -45,7 +45,10 @@ static int read_ports(struct reader *r, struct json_object *obj,
 	return 0;
 }
 
-/* Two paths by one router need a leaf each. The order by tiers is put right, not checked. */
+/*
+ * Two paths by one router need a leaf each, of the peer or of our own. The order by tiers is put
+ * right, not checked.
+ */
 static int check_order(struct reader *r, const struct portmap_path *paths, unsigned int number)
 {
 	const struct portmap_path *path = &paths[number], *before;
@@ -53,7 +56,8 @@ static int check_order(struct reader *r, const struct portmap_path *paths, unsig
 
 	for (i = 0; i < number; i++) {
 		before = &paths[i];
-		if (addr_compare(before->router, path->router))
+		if (addr_compare(before->router, path->router) ||
+		    !portmap_via_same(before->via, path->via))
 			continue;
 		if (addr_is_none(before->leaf) || addr_is_none(path->leaf) ||
 		    !addr_compare(before->leaf, path->leaf))

@@ -15,7 +15,7 @@ static int path_index(const struct portmap_path *paths, int nr, const struct por
 	int i;
 
 	for (i = 0; i < nr; i++)
-		if (!portmap_path_compare(&paths[i], path))
+		if (portmap_path_same(&paths[i], path))
 			return i;
 	return -1;
 }
@@ -79,12 +79,13 @@ static void set_weights(const struct steer_job_spec *spec, const __u8 leaf[16],
 }
 
 int steer_group_path(const struct rocesteer_group *group, const __u8 router[16],
-		     const __u8 leaf[16])
+		     const __u8 via[16], const __u8 leaf[16])
 {
 	__u32 p;
 
 	for (p = 0; p < group->nr_paths; p++)
-		if (!memcmp(group->router[p], router, 16) && !memcmp(group->leaf[p], leaf, 16))
+		if (!memcmp(group->router[p], router, 16) && !memcmp(group->leaf[p], leaf, 16) &&
+		    portmap_via_same(group->via[p], via))
 			return p;
 	return -1;
 }
@@ -119,7 +120,7 @@ static int replace_group(struct steer *s, const struct rocesteer_group_key *key,
 	if (bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, &old))
 		return -errno;
 	for (p = 0; p < group->nr_paths; p++) {
-		q = steer_group_path(&old, group->router[p], group->leaf[p]);
+		q = steer_group_path(&old, group->router[p], group->via[p], group->leaf[p]);
 		if (q >= 0)
 			down |= (old.down >> q & 1) << p;
 	}
@@ -281,7 +282,7 @@ static int extend_group(struct steer *s, const struct rocesteer_group_key *key,
 	for (q = 0; q < peer->nr_paths && group->nr_paths < ROCESTEER_MAX_PATHS; q++) {
 		const struct portmap_path *path = &peer->paths[q];
 
-		if (steer_group_path(group, path->router, path->leaf) < 0)
+		if (steer_group_path(group, path->router, path->via, path->leaf) < 0)
 			add_path(group, path);
 	}
 	return group->nr_paths == nr ? 0 : put_paths(s, key, group, group->down);
@@ -321,7 +322,7 @@ int steer_peer_add(struct steer *s, __u32 job, __u32 ifindex,
 	peer->qpn_hash = from->qpn_hash;
 	peer->partial = partial;
 	for (p = 0; p < group.nr_paths; p++) {
-		q = portmap_peer_find_path(from, group.router[p], group.leaf[p]);
+		q = portmap_peer_find_path(from, group.router[p], group.via[p], group.leaf[p]);
 		if (q < ROCESTEER_MAX_PATHS)
 			peer->sport[p] = htons(portmap_path_port(&from->paths[q],
 								 ntohs(peer->sport[p])));

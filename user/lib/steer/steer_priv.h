@@ -145,7 +145,7 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 
 /* The number of a path of the group, or -1. */
 int steer_group_path(const struct rocesteer_group *group, const __u8 router[16],
-		     const __u8 leaf[16]);
+		     const __u8 via[16], const __u8 leaf[16]);
 
 /* Write the peers of a job's map, and their groups; with spec->replace over old entries. */
 int steer_peers_put(struct steer *s, const struct steer_job_spec *spec);

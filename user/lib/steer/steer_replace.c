@@ -172,7 +172,8 @@ static int new_number(const struct rocesteer_group *before,
 		      const struct rocesteer_group *now, __u32 path)
 {
 	return path < before->nr_paths ?
-	       steer_group_path(now, before->router[path], before->leaf[path]) : -1;
+	       steer_group_path(now, before->router[path], before->via[path],
+				before->leaf[path]) : -1;
 }
 
 /* Give pieces the new number of their path, if the port still takes it. */
