@@ -32,12 +32,13 @@ static int ask_aggs(struct class *c, struct pupil *teacher, __u8 agg[HASH_MAX_LA
 
 static int note_aggs(const struct class *c, const __u8 (*agg)[16])
 {
+	const struct hash_model *model = &c->learn.model;
 	unsigned int label;
 	int ret = 0;
 
-	for (label = 0; !ret && label < hash_model_size(&c->learn.model); label++)
+	for (label = 0; !ret && label < hash_model_size(model); label++)
 		if (!addr_is_none(agg[label]))
-			ret = discover_via_note(c->run, c->source, c->learn.model.router[label].addr,
+			ret = discover_via_note(c->run, c->source, model->router[label].addr,
 						agg[label]);
 	return ret;
 }
@@ -58,7 +59,8 @@ static int check_aggs(struct class *c, struct pupil *teacher)
 	for (i = 0; !ret && i < nr; i++) {
 		agg = hash_model_router(&c->aggs, asks[i].port, 0)->addr;
 		teacher->probed += asks[i].answered;
-		if (asks[i].answered && !addr_is_none(agg) && addr_compare(asks[i].router.addr, agg))
+		if (asks[i].answered && !addr_is_none(agg) &&
+		    addr_compare(asks[i].router.addr, agg))
 			c->learn.verdict = HASH_NOT_LINEAR;
 	}
 	return ret;
