@@ -91,17 +91,20 @@ further_peer()
 		is_linear && right 8
 }
 
+# The walk asks many ports of each peer.
 not_linear()
 {
+	local peers=(10.1.{2,3}.1)
+
 	pods_hash linux && learn && ! is_linear && right 8
 }
 
 silent_spine()
 {
-	local status
+	local status peers=(10.1.{2,3}.1)
 
 	pods_hash_set 0 0 && fabric_silence add spine1 || return
-	learn --accept-incomplete
+	learn --accept-incomplete --retries 1
 	status=$?
 	fabric_silence del spine1
 	((!status)) && is_linear && has_paths 6
@@ -113,7 +116,7 @@ silent_leaf()
 	local status
 
 	fabric_silence add leaf1
-	doubts silent --retries 1 --probe-timeout 50 --peer 10.1.2.1
+	doubts silent --retries 1 --probe-timeout 20 --ports 96 --peer 10.1.2.1
 	status=$?
 	fabric_silence del leaf1
 	return "$status"
