@@ -53,12 +53,9 @@ class Run:
         stopped = os.path.join(directory, "stopped")
         self.stopped = load(stopped) if os.path.exists(stopped) else None
 
-    def _table(self, kind, zero):
-        return [[zero] * self.fabric.columns(kind) for _ in range(self.fabric.rows(kind))]
-
     def links(self, kind):
         """[lower router][link]: bytes of requests"""
-        table = self._table(kind, 0)
+        table = [[0] * self.fabric.columns(kind) for _ in range(self.fabric.rows(kind))]
         for key, value in self.seen:
             if key["sender"] == kind.sender:
                 table[key["leaf"]][key["index"] % len(table[0])] += value["bytes"]

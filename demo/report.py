@@ -53,8 +53,9 @@ def is_ours(run):
 
 def is_placed(run):
     """Has each of these flows a path of its own?"""
-    return run["pattern"] in PLACED and \
-        run["hosts_per_leaf"] <= len(run[f"{links(run, UP)[0]}_bytes"][0])
+    up = [run[f"{name}_bytes"] for name in links(run, UP)]
+    hosts = run["hosts_per_leaf"] * len(up[0])
+    return run["pattern"] in PLACED and all(hosts <= sum(map(len, table)) for table in up)
 
 
 def links(run, names):
@@ -160,11 +161,11 @@ def broken_run(run):
         for link in links(run, UP + DOWN):
             percent = run[f"{link}_deviation_percent"]
             if percent > MAX_DEVIATION:
-                yield f"a link {link} is {percent} % off the ideal"
+                yield f"{link}: a link is {percent} % off the ideal"
     if run["policy"] == "place" and run["pattern"] in PLACED:
         for link, flows in run["flows_over_even"].items():
             if flows > MAX_FLOWS_OVER_EVEN:
-                yield f"a link {link} has {flows} flows above an even share"
+                yield f"{link}: a link has {flows} flows above an even share"
     for count in ("icrc_drops", "naks", "out_of_sequence", "retransmissions"):
         if run[count]:
             yield f"{count} {run[count]}"

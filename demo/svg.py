@@ -5,6 +5,8 @@ import math
 import os
 from xml.sax.saxutils import escape
 
+from measure import mean
+
 WIDTH, HEIGHT, MARGIN = 560, 420, 50
 LEAF_Y, HOST_Y = 270, 330
 # Classes: "t" is a heading; "e" ends at its place, "m" has it in the middle.
@@ -97,8 +99,7 @@ def uplinks(run, shape):
 
 def panel(run, shape, left):
     rows = tiers(shape)
-    means = [sum(map(sum, table)) / (len(table) * len(table[0]))
-             for table, _ in uplinks(run, shape)]
+    means = [mean(table) for table, _ in uplinks(run, shape)]
     fullest = "uplink" if len(means) == 1 else "link of a tier"
     out = [f'<g transform="translate({left},0)">',
            f'<text class="t m" x="{WIDTH / 2}" y="62">'
@@ -107,11 +108,11 @@ def panel(run, shape, left):
            f'{run["imbalance"]:.2f} x the mean of {means[0] / 1e6:.2f} MB, done in '
            f'{run["completion_s"]:.1f} s</text>']
     links = []
-    for (table, first), mean, low, high in zip(uplinks(run, shape), means, rows, rows[1:]):
+    for (table, first), even, low, high in zip(uplinks(run, shape), means, rows, rows[1:]):
         below, above = (places(count, y) for _, count, y in (low, high))
         for i, loads in enumerate(table):
             for j, load in enumerate(loads, first(i)):
-                links.append((load / mean, below[i], above[j],
+                links.append((load / even, below[i], above[j],
                               f"{low[0]} {i} to {high[0]} {j}: {load / 1e6:.2f} MB"))
     for ratio, (lx, ly), (ux, uy), text in sorted(links):
         out.append(line(lx, ly - 13, ux, uy + 13, ratio, f"{text}, {ratio:.2f} x the mean"))

@@ -7,7 +7,7 @@
 
 #define ANSWERS		3	/* more than silences before a path is used again */
 #define CONTROLS	2
-#define UNSURE_MAX	3
+#define UNSURE_MAX	3	/* examinations more by other controls */
 #define CALM		(100 * MSEC)
 #define CALM_MAX	2	/* doublings: 400 ms */
 #define HOLD_MAX	64	/* times the shortest */

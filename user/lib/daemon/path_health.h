@@ -206,9 +206,9 @@ void path_health_examine(struct path_health *health, __u64 due, __u64 watched,
  *
  * Suspects that did not answer are probed again, then @controls, which are few because the
  * leaf answers for all of them; where it did not in the examination before, they are others. If
- * no other path is up, paths that are down are controls. If
- * the router of a suspect answered but the leaf did not, the answer of the leaf may have
- * been lost on the way back: the routers of all other paths are @witnesses.
+ * no other path is up, paths that are down are controls. If the router of a suspect answered but
+ * the leaf did not, the answer of the leaf may have been lost on the way back: the routers of all
+ * other paths are @witnesses.
  *
  * Return: suspects to probe, a bit for each.
  */

@@ -492,7 +492,7 @@ static int teach_all(struct class *c, struct pupil *pupils, size_t nr)
 	c->pupils = pupils;
 	c->nr = nr;
 	c->bonded = false;
-	ret = class_add_first(c) ?: pupils[0].t->open ? class_find_hops(c) : class_ask(c);
+	ret = class_add_first(c) ?: (pupils[0].t->open ? class_find_hops(c) : class_ask(c));
 	set_bonded(pupils, nr, class_is_bonded(c));
 	for (i = 0; !ret && !few && i < nr; i += n) {
 		for (n = 1; i + n < nr && pupils[i + n].t->peer->hop == pupils[i].t->peer->hop;)
