@@ -14,6 +14,7 @@ static const struct cli_object * const objects[] = {
 	&cli_plan,
 	&cli_chunk,
 	&cli_slice,
+	&cli_simulate,
 	&cli_path,
 	&cli_job,
 	&cli_flow,

@@ -19,5 +19,6 @@ extern const struct cli_object cli_top;
 extern const struct cli_object cli_prog;
 extern const struct cli_object cli_reduce;
 extern const struct cli_object cli_report;
+extern const struct cli_object cli_simulate;
 
 #endif /* ROCESTEER_OBJECTS_H */

@@ -181,30 +181,13 @@ static int values_read(struct list *list, const char *text)
 
 static int size_read(const struct cli_args *args, struct chunk_collective *of, struct err *err)
 {
-	static const char units[] = "KMGT";
-	const char *text = args->value[CHUNK_OPTION_SIZE], *unit;
-	size_t len = strlen(text);
-	char number[32];
-	int shift = 0;
+	int ret = cli_bytes(args, CHUNK_OPTION_SIZE, CHUNK_MAX_SIZE, &of->size, err);
 
-	unit = len ? strchr(units, text[len - 1]) : NULL;
-	if (unit && *unit) {
-		shift = 10 * (unit - units + 1);
-		len--;
-	}
-	if (len >= sizeof(number))
-		len = 0;
-	snprintf(number, sizeof(number), "%.*s", (int)len, text);
-	if (cli_number(number, 1, CHUNK_MAX_SIZE >> shift, &of->size))
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--size: '%s' is not a number of bytes from 1 to 1024T, in units of 1024 with K, M, G or T behind",
-			       text);
-	of->size <<= shift;
-	if (of->size < of->chunks)
+	if (!ret && of->size < of->chunks)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--size: %llu bytes are too few for %u chunks",
 			       of->size, of->chunks);
-	return 0;
+	return ret;
 }
 
 static int network_read(const struct cli_args *args, struct chunk_collective *of, struct err *err)

@@ -108,6 +108,30 @@ int cli_word(const struct cli_args *args, int option, int *value, struct err *er
 	return 0;
 }
 
+int cli_bytes(const struct cli_args *args, int option, __u64 max, __u64 *value, struct err *err)
+{
+	static const char units[] = "KMGT";
+	const char *text = args->value[option], *unit;
+	size_t len = strlen(text);
+	char number[32];
+	int shift = 0;
+
+	unit = len ? strchr(units, text[len - 1]) : NULL;
+	if (unit && *unit) {
+		shift = 10 * (unit - units + 1);
+		len--;
+	}
+	if (len >= sizeof(number))
+		len = 0;
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (cli_number(number, 1, max >> shift, value))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--%s: '%s' is not a number of bytes from 1 to %lluT, in units of 1024 with K, M, G or T behind",
+			       args->options[option].name, text, max >> 40);
+	*value <<= shift;
+	return 0;
+}
+
 int cli_one(const struct cli_args *args, const int *options, size_t n, struct err *err)
 {
 	size_t i, given = 0, len = 0;

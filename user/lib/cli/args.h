@@ -201,6 +201,18 @@ int cli_uint(const struct cli_args *args, int option, __u64 min, __u64 max,
 int cli_number(const char *text, __u64 min, __u64 max, __u64 *value);
 
 /**
+ * cli_bytes() - read an option that is a number of bytes, with a unit behind it or without
+ * @args: arguments
+ * @option: its index; it is given
+ * @max: largest, in whole units of 2^40
+ * @value: set
+ * @err: names the option
+ *
+ * Return: 0 or -EINVAL.
+ */
+int cli_bytes(const struct cli_args *args, int option, __u64 max, __u64 *value, struct err *err);
+
+/**
  * cli_word() - read an option that is one of its words
  * @args: arguments
  * @option: its index; when absent @value stays as it is

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parts of "rocesteer simulate". */
+#ifndef ROCESTEER_CLI_SIMULATE_H
+#define ROCESTEER_CLI_SIMULATE_H
+
+#include "simulate/simulate.h"
+#include "../objects.h"
+
+#define SIMULATE_POLICIES	16u
+
+/**
+ * struct subject - a policy, and what came of it over the seeds
+ * @policy: policy
+ * @mean: means
+ * @worst: largest values
+ * @over_bound: mean of completion over bound
+ * @worst_over_bound: the largest
+ */
+struct subject {
+	struct sim_policy policy;
+	struct sim_result mean;
+	struct sim_result worst;
+	double over_bound;
+	double worst_over_bound;
+};
+
+/**
+ * struct simulation - what is simulated
+ * @shape: fabric
+ * @pattern: enum sim_pattern, without @flows
+ * @size: of a buffer, bytes
+ * @flows: file with flows, or NULL
+ * @dead: number of dead links
+ * @slow: number of slow links
+ * @seeds: number of seeds
+ * @seed: the first of them
+ * @subject: policies, and results
+ * @nr: number of @subject
+ * @fabric: built by simulate(); to be freed
+ * @steps: set to the number of steps
+ * @all_steps: set to that of the pattern
+ */
+struct simulation {
+	struct sim_shape shape;
+	int pattern;
+	double size;
+	const char *flows;
+	__u32 dead;
+	__u32 slow;
+	__u32 seeds;
+	__u32 seed;
+	struct subject subject[SIMULATE_POLICIES];
+	__u32 nr;
+	struct sim_fabric fabric;
+	__u32 steps;
+	__u32 all_steps;
+};
+
+/* Play all policies with all seeds. Return: 0 or a negative errno. */
+int simulate(struct simulation *s, struct err *err);
+
+/* Put a number with six decimals, or a time in seconds with nine; not negative. */
+void simulate_put(struct json_object *obj, const char *key, double value);
+void simulate_put_time(struct json_object *obj, const char *key, double seconds);
+
+/**
+ * simulate_cluster() - play the jobs of a cluster file at one time, and print what comes of it
+ * @s: policies, traffic, rates and broken links; the shape is set
+ * @file: cluster file
+ * @out: how to print
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int simulate_cluster(struct simulation *s, const char *file, const struct out *out,
+		     struct err *err);
+
+#endif /* ROCESTEER_CLI_SIMULATE_H */
