@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "chunk_networks.h"
@@ -224,9 +223,6 @@ static int train(struct training *training)
 	}
 	if (ret || any)
 		return ret;
-	if (access(name, F_OK))
-		return err_set(training->err, EXIT_BAD_INPUT, "usage",
-			       "--step: %s is neither a known step nor a file", name);
 	return chunk_step_read(&step, name, training->err) ?: add_step(training, &step, NULL);
 }
 

@@ -9,9 +9,12 @@
 #include "simulate.h"
 
 enum {
-	LEAVES, SPINES, HOSTS, PODS, CORES, CLUSTER, RATE, HOST_RATE, PATTERN, SIZE, FLOWS, POLICY,
-	DEAD, SLOW, SEEDS, SEED,
+	LEAVES, SPINES, HOSTS, PODS, CORES, CLUSTER, RATE, HOST_RATE, PATTERN, SIZE, FLOWS, STEP,
+	ALGORITHM, POLICY, DEAD, SLOW, SEEDS, SEED,
 };
+
+/* Of chunk_algs, those that hosts run by themselves */
+static const char * const algorithms[] = { "ring", "halving", "direct", "tree", NULL };
 
 static const struct cli_option options[] = {
 	[LEAVES] = { "leaves", "N", "leaves, with --pods those of a pod" },
@@ -27,6 +30,10 @@ static const struct cli_option options[] = {
 		      sim_patterns },
 	[SIZE] = { "size", "BYTES", "bytes of a buffer, also as 64K, 100M, 1G (default 64M)" },
 	[FLOWS] = { "flows", "FILE", "traffic from a list of flows" },
+	[STEP] = { "step", "NAME|FILE",
+		   "a training step, as of chunk train; its ranks are the hosts, in order" },
+	[ALGORITHM] = { "algorithm", NULL, "of the step's collectives (default ring)", 0,
+			algorithms },
 	[POLICY] = { "policy", "LIST",
 		     "policies beside ecmp, such as all, label-4qp (default all; of jobs slice)" },
 	[DEAD] = { "dead", "N", "links between switches that are dead, at random" },
@@ -40,6 +47,9 @@ static const struct out_column total_columns[] = {
 	{ "hosts", "hosts" },
 	{ "links", "links between switches" },
 	{ "pattern", "pattern" },
+	{ "step", "training step" },
+	{ "algorithm", "algorithm" },
+	{ "compute_s", "computation in s" },
 	{ "steps", "steps" },
 	{ "of_steps", "of steps" },
 	{ "seeds", "seeds" },
@@ -50,6 +60,8 @@ static const struct out_column total_columns[] = {
 static const struct out_column policy_columns[] = {
 	{ "policy", "POLICY" },
 	{ "completion_s", "COMPLETION S" },
+	{ "step_s", "STEP S" },
+	{ "speedup", "SPEEDUP" },
 	{ "over_bound", "X BOUND" },
 	{ "over_bound_worst", "WORST" },
 	{ "worst_step", "WORST STEP" },
@@ -100,7 +112,7 @@ static int read_rate(const struct cli_args *args, int option, double *rate, stru
 static int read_source(const struct cli_args *args, struct err *err)
 {
 	static const int shape[] = { LEAVES, SPINES, HOSTS }, either[] = { LEAVES, CLUSTER };
-	static const int others[] = { SPINES, HOSTS, PODS, FLOWS, SEEDS };
+	static const int others[] = { SPINES, HOSTS, PODS, FLOWS, STEP, SEEDS };
 	size_t i;
 	int ret = cli_one(args, either, ARRAY_SIZE(either), err);
 
@@ -168,23 +180,38 @@ static int read_policies(const struct cli_args *args, struct simulation *s, stru
 	return 0;
 }
 
+static int read_traffic(const struct cli_args *args, struct simulation *s, struct err *err)
+{
+	static const int traffics[] = { PATTERN, FLOWS, STEP };
+	static const struct cli_with pairs[] = { { SIZE, PATTERN }, { ALGORITHM, STEP } };
+	int algorithm = 0, ret;
+	__u64 size = 64 << 20;
+
+	s->pattern = -1;
+	ret = cli_one(args, traffics, ARRAY_SIZE(traffics), err) ?:
+	      cli_only_with(args, pairs, ARRAY_SIZE(pairs), err) ?:
+	      cli_word(args, PATTERN, &s->pattern, err) ?:
+	      (args->value[SIZE] ? cli_bytes(args, SIZE, MAX_SIZE, &size, err) : 0) ?:
+	      cli_word(args, ALGORITHM, &algorithm, err) ?:
+	      (args->value[STEP] ? chunk_step_read(&s->step, args->value[STEP], err) : 0);
+	s->flows = args->value[FLOWS];
+	s->size = size;
+	s->alg = words_find(chunk_algs, algorithms[algorithm]);
+	return ret;
+}
+
 static int read_options(const struct cli_args *args, struct simulation *s, struct err *err)
 {
-	static const int traffics[] = { PATTERN, FLOWS };
-	__u64 dead = 0, slow = 0, seeds = 1, seed = 1, size = 64 << 20;
+	__u64 dead = 0, slow = 0, seeds = 1, seed = 1;
 	int ret;
 
 	ret = read_shape(args, &s->shape, err) ?:
-	      cli_one(args, traffics, ARRAY_SIZE(traffics), err) ?:
-	      cli_word(args, PATTERN, &s->pattern, err) ?:
-	      (args->value[SIZE] ? cli_bytes(args, SIZE, MAX_SIZE, &size, err) : 0) ?:
+	      read_traffic(args, s, err) ?:
 	      read_policies(args, s, err) ?:
 	      cli_uint(args, DEAD, 0, SIM_MAX_LINKS, &dead, err) ?:
 	      cli_uint(args, SLOW, 0, SIM_MAX_LINKS, &slow, err) ?:
 	      cli_uint(args, SEEDS, 1, MAX_SEEDS, &seeds, err) ?:
 	      cli_uint(args, SEED, 0, UINT32_MAX - MAX_SEEDS, &seed, err);
-	s->flows = args->value[FLOWS];
-	s->size = size;
 	s->dead = dead;
 	s->slow = slow;
 	s->seeds = seeds;
@@ -202,6 +229,24 @@ void simulate_put_time(struct json_object *obj, const char *key, double seconds)
 	out_decimal(obj, key, llround(seconds * 1e9), 9);
 }
 
+static double step_seconds(const struct simulation *s, const struct subject *subject)
+{
+	return s->step.compute / 1e12 + subject->mean.completion;
+}
+
+/* A step computes, and waits for its collectives. */
+static void put_step(struct json_object *obj, const struct simulation *s,
+		     const struct subject *subject)
+{
+	double seconds = step_seconds(s, subject);
+	const struct subject *ecmp = s->subject;
+
+	while (ecmp->policy.kind != SIM_ECMP || ecmp->policy.qps > 1)
+		ecmp++;
+	simulate_put_time(obj, "step_s", seconds);
+	simulate_put(obj, "speedup", step_seconds(s, ecmp) / seconds);
+}
+
 static void put_subject(struct json_object *obj, const struct simulation *s,
 			const struct subject *subject)
 {
@@ -209,6 +254,8 @@ static void put_subject(struct json_object *obj, const struct simulation *s,
 	enum sim_class class;
 
 	simulate_put_time(obj, "completion_s", subject->mean.completion);
+	if (s->step.nr)
+		put_step(obj, s, subject);
 	simulate_put(obj, "over_bound", subject->over_bound);
 	simulate_put(obj, "over_bound_worst", subject->worst_over_bound);
 	simulate_put(obj, "worst_step", subject->worst.worst_step);
@@ -240,6 +287,18 @@ static void put_shape(struct json_object *root, const struct sim_shape *shape)
 	simulate_put(obj, "host_rate", shape->host_rate * 8 / 1e9);
 }
 
+static void put_pattern(struct json_object *root, const struct simulation *s)
+{
+	if (!s->step.nr) {
+		out_string(root, "pattern", s->flows ? "flows" : sim_patterns[s->pattern]);
+		return;
+	}
+	out_string(root, "pattern", "step");
+	out_string(root, "step", s->step.name);
+	out_string(root, "algorithm", chunk_algs[s->alg]);
+	simulate_put_time(root, "compute_s", s->step.compute / 1e12);
+}
+
 /* The first policy is the one that is asked for: the root has what came of it, too. */
 static int show(const struct out *out, const struct simulation *s)
 {
@@ -250,7 +309,7 @@ static int show(const struct out *out, const struct simulation *s)
 	put_shape(root, &s->shape);
 	out_uint(root, "hosts", sim_hosts(&s->shape));
 	out_uint(root, "links", s->fabric.first[SIM_HOST_DOWN] - s->fabric.first[SIM_LEAF_UP]);
-	out_string(root, "pattern", s->flows ? "flows" : sim_patterns[s->pattern]);
+	put_pattern(root, s);
 	out_uint(root, "steps", s->steps);
 	if (s->all_steps > s->steps)
 		out_uint(root, "of_steps", s->all_steps);
@@ -276,6 +335,7 @@ static int run(const struct cli_args *args, struct err *err)
 		ret = simulate_cluster(&s, args->value[CLUSTER], &args->out, err);
 	else if (!ret)
 		ret = simulate(&s, err) ?: show(&args->out, &s);
+	sim_traffic_free(&s.traffic);
 	sim_fabric_free(&s.fabric);
 	return ret;
 }

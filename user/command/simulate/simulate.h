@@ -27,9 +27,11 @@ struct subject {
 /**
  * struct simulation - what is simulated
  * @shape: fabric
- * @pattern: enum sim_pattern, without @flows
- * @size: of a buffer, bytes
+ * @pattern: enum sim_pattern; -1: the traffic is another one
+ * @size: of a buffer of the pattern, bytes
  * @flows: file with flows, or NULL
+ * @step: training step; without collectives: the traffic is another one
+ * @alg: algorithm of its collectives
  * @dead: number of dead links
  * @slow: number of slow links
  * @seeds: number of seeds
@@ -37,6 +39,7 @@ struct subject {
  * @subject: policies, and results
  * @nr: number of @subject
  * @fabric: built by simulate(); to be freed
+ * @traffic: likewise; of the last seed
  * @steps: set to the number of steps
  * @all_steps: set to that of the pattern
  */
@@ -45,6 +48,8 @@ struct simulation {
 	int pattern;
 	double size;
 	const char *flows;
+	struct chunk_step step;
+	enum chunk_alg alg;
 	__u32 dead;
 	__u32 slow;
 	__u32 seeds;
@@ -52,6 +57,7 @@ struct simulation {
 	struct subject subject[SIMULATE_POLICIES];
 	__u32 nr;
 	struct sim_fabric fabric;
+	struct sim_traffic traffic;
 	__u32 steps;
 	__u32 all_steps;
 };

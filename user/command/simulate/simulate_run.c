@@ -50,14 +50,14 @@ static void add(struct subject *subject, const struct sim_result *result, __u32 
 	}
 }
 
-static int play(struct simulating *now, const struct sim_traffic *traffic, struct err *err)
+static int play(struct simulating *now, struct err *err)
 {
 	struct simulation *s = now->s;
 	int ret = 0;
 
 	for (now->policy = 0; !ret && now->policy < s->nr; now->policy++) {
 		struct sim_run run = {
-			.fabric = &s->fabric, .traffic = traffic,
+			.fabric = &s->fabric, .traffic = &s->traffic,
 			.policy = s->subject[now->policy].policy, .seed = s->seed + now->seed,
 			.progress = show_progress, .arg = now,
 		};
@@ -70,40 +70,42 @@ static int play(struct simulating *now, const struct sim_traffic *traffic, struc
 	return ret;
 }
 
-static int make_traffic(const struct simulation *s, __u32 seed, struct sim_traffic *traffic,
-			struct err *err)
+/* A pattern may depend on the seed; other traffic is made once. */
+static int make_traffic(struct simulation *s, __u32 seed, struct err *err)
 {
+	__u32 hosts = sim_hosts(&s->shape);
 	int ret;
 
+	if (s->pattern < 0 && s->traffic.nr)
+		return 0;
 	if (s->flows)
-		return sim_traffic_read(traffic, s->flows, &s->shape, err);
-	ret = sim_traffic_make(traffic, s->pattern, sim_hosts(&s->shape), s->shape.hosts, s->size,
-			       seed);
+		return sim_traffic_read(&s->traffic, s->flows, &s->shape, err);
+	if (s->step.nr)
+		return sim_traffic_step(&s->traffic, &s->step, s->alg, hosts, err);
+	sim_traffic_free(&s->traffic);
+	ret = sim_traffic_make(&s->traffic, s->pattern, hosts, s->shape.hosts, s->size, seed);
 	if (ret == -E2BIG)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--pattern: %s of %u hosts has more than %u flows at one time",
-			       sim_patterns[s->pattern], sim_hosts(&s->shape), SIM_MAX_FLOWS);
+			       sim_patterns[s->pattern], hosts, SIM_MAX_FLOWS);
 	return ret;
 }
 
 static int play_seed(struct simulating *now, struct err *err)
 {
 	struct simulation *s = now->s;
-	struct sim_traffic traffic;
 	int ret;
 
 	ret = sim_fabric_break(&s->fabric, s->dead, s->slow, s->seed + now->seed);
 	if (ret == -EINVAL)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--dead and --slow: the fabric does not have so many links");
-	ret = ret ?: make_traffic(s, s->seed + now->seed, &traffic, err);
-	if (!ret) {
-		s->steps = traffic.steps;
-		s->all_steps = traffic.all_steps;
-		ret = play(now, &traffic, err);
-	}
-	sim_traffic_free(&traffic);
-	return ret;
+	ret = ret ?: make_traffic(s, s->seed + now->seed, err);
+	if (ret)
+		return ret;
+	s->steps = s->traffic.steps;
+	s->all_steps = s->traffic.all_steps;
+	return play(now, err);
 }
 
 static int build(struct simulation *s, struct err *err)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "chunk_step.h"
@@ -230,14 +231,24 @@ static int read_step(struct reader *r, struct json_object *root, struct chunk_st
 	return ret;
 }
 
-int chunk_step_read(struct chunk_step *step, const char *file, struct err *err)
+int chunk_step_read(struct chunk_step *step, const char *name, struct err *err)
 {
-	struct reader r = { .file = file, .err = err };
+	struct reader r = { .file = name, .err = err };
 	struct json_object *root;
+	__u32 i;
 	int ret;
 
+	for (i = 0; i < CHUNK_KNOWN; i++) {
+		if (strcmp(name, chunk_known[i].step.name))
+			continue;
+		*step = chunk_known[i].step;
+		return 0;
+	}
 	*step = (struct chunk_step) {};
-	ret = json_file_read(file, MAX_SIZE, MAX_DEPTH, &root, err);
+	if (access(name, F_OK))
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--step: %s is neither a known step nor a file", name);
+	ret = json_file_read(name, MAX_SIZE, MAX_DEPTH, &root, err);
 	if (ret)
 		return ret;
 	ret = read_step(&r, root, step);

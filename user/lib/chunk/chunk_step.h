@@ -77,8 +77,15 @@ struct chunk_known {
  */
 extern const struct chunk_known chunk_known[CHUNK_KNOWN];
 
-/* Read a step from a file (Documentation/formats.rst). Return: 0 or a negative errno. */
-int chunk_step_read(struct chunk_step *step, const char *file, struct err *err);
+/**
+ * chunk_step_read() - read a step
+ * @step: filled
+ * @name: of a known step, or of a file (Documentation/formats.rst)
+ * @err: names file and field
+ *
+ * Return: 0 or a negative errno.
+ */
+int chunk_step_read(struct chunk_step *step, const char *name, struct err *err);
 
 /**
  * chunk_step_group() - restrict a network to the ranks of a group

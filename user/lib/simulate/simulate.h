@@ -10,6 +10,7 @@
 #include "jobs.h"
 #include "route.h"
 #include "run.h"
+#include "step.h"
 #include "traffic.h"
 
 #endif /* ROCESTEER_LIB_SIMULATE_H */
