@@ -265,7 +265,7 @@ __u32 sim_route_begin(const struct sim_route *route, size_t number, struct fluid
 	for (q = 0; q < qps; q++)
 		begin_whole(route, flow, route->dealt ?
 			    route->way[route->dealt[number].first + q].path :
-			    hashed_path(route, flow, q), fluid, tag);
+			    hashed_path(route, flow, flow->qp * qps + q), fluid, tag);
 	return qps;
 }
 

@@ -15,8 +15,9 @@
 /**
  * struct dealing - a group that is dealt
  * @route: route
- * @order: numbers of the flows between leaves, group by group, and peer by peer
+ * @order: numbers of the flows between leaves, group by group, and by queue pair
  * @group: of the tables, with the flows of each path
+ * @peer: of its queue pairs those to one peer
  * @weight: of each path
  * @paths: number of paths
  * @room: of @route->way
@@ -26,6 +27,7 @@ struct dealing {
 	struct sim_route *route;
 	size_t *order;
 	struct rocesteer_group group;
+	struct rocesteer_peer peer;
 	__u32 weight[ROCESTEER_MAX_PATHS];
 	__u32 paths;
 	size_t room;
@@ -41,7 +43,7 @@ static int compare_flows(const void *a, const void *b, void *arg)
 		return left->from < right->from ? -1 : 1;
 	if (left->to != right->to)
 		return left->to < right->to ? -1 : 1;
-	return 0;
+	return left->qp < right->qp ? -1 : left->qp > right->qp;
 }
 
 static int add(struct dealing *d, __u32 path, double bytes)
@@ -59,8 +61,8 @@ static int add(struct dealing *d, __u32 path, double bytes)
 	return 0;
 }
 
-/* The path of one more queue pair to a peer that has these */
-static int choose(const struct dealing *d, const struct rocesteer_peer *peer)
+/* The path of one more queue pair to the peer */
+static int choose(const struct dealing *d)
 {
 	bool label = d->route->policy.kind == SIM_LABEL;
 	__u32 by = rocesteer_deal_by(label ? ROCESTEER_DEAL_LEAST : ROCESTEER_DEAL_PLACE, label);
@@ -68,34 +70,42 @@ static int choose(const struct dealing *d, const struct rocesteer_peer *peer)
 	__u32 p;
 
 	for (p = 0; p < d->paths; p++)
-		load[p] = rocesteer_path_load(&d->group, peer, p, by);
+		load[p] = rocesteer_path_load(&d->group, &d->peer, p, by);
 	return plan_least_loaded(load, d->weight, d->paths, d->group.first);
 }
 
-/* Whole queue pairs of one connection */
+/* Whole queue pairs of one connection; each flow of a pair in a step has as many. */
 static int deal_whole(struct dealing *d, const struct sim_flow *flow)
 {
-	struct rocesteer_peer peer = {};
 	__u32 q;
 	int ret = 0;
 
+	if (!flow->qp)
+		d->peer = (struct rocesteer_peer) {};
 	for (q = 0; !ret && q < d->route->policy.qps; q++) {
-		int p = choose(d, &peer);
+		int p = choose(d);
 
-		peer.flows[p]++;
+		d->peer.flows[p]++;
 		d->group.flows[p]++;
 		ret = add(d, sim_route_path(d->route, flow->from, flow->to, p), 1);
 	}
 	return ret;
 }
 
-/* Give a flow, and those to the same peer behind it, the ways from @first on. */
-static size_t give(struct dealing *d, size_t i, size_t n, size_t first, size_t nr)
+static bool is_same(const struct dealing *d, size_t i, size_t other)
 {
 	const struct sim_flow *flow = d->route->traffic->flow;
-	__u32 to = flow[d->order[i]].to;
+	const struct sim_flow *a = &flow[d->order[i]], *b = &flow[d->order[other]];
 
-	for (; i < n && flow[d->order[i]].to == to; i++)
+	return a->to == b->to && a->qp == b->qp;
+}
+
+/* Give a flow, and those of the same queue pairs behind it, the ways from @first on. */
+static size_t give(struct dealing *d, size_t i, size_t n, size_t first, size_t nr)
+{
+	size_t begin = i;
+
+	for (; i < n && is_same(d, i, begin); i++)
 		d->route->dealt[d->order[i]] = (struct sim_dealt) { first, nr };
 	return i;
 }
@@ -112,7 +122,7 @@ static int deal_fewest(struct dealing *d, size_t begin, size_t end)
 	int ret;
 
 	for (i = begin; i < end; i++)
-		spec.flows += i == begin || flow[d->order[i]].to != flow[d->order[i - 1]].to;
+		spec.flows += i == begin || !is_same(d, i, i - 1);
 	ret = plan_make(&plan, &spec);
 	for (i = begin; !ret && i < end;) {
 		const struct sim_flow *at = &flow[d->order[i]];

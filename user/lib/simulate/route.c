@@ -115,7 +115,7 @@ static int check_sum(const struct sim_route *route, struct err *err)
 
 	if (!route->traffic->sum)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--policy netreduce: the pattern is no All-Reduce");
+			       "--policy netreduce: the traffic is no All-Reduce of all hosts");
 	if (shape->cores || sim_hosts(shape) > CHUNK_MAX_SUMMED || route->fabric->broken)
 		return err_set(err, EXIT_BAD_INPUT, "usage",
 			       "--policy netreduce: switches sum for up to %u hosts, in two tiers without a broken link",

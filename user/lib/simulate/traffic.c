@@ -199,6 +199,41 @@ int sim_traffic_make(struct sim_traffic *traffic, enum sim_pattern pattern, __u3
 	return ret;
 }
 
+static int compare_flows(const void *a, const void *b)
+{
+	const struct sim_flow *left = a, *right = b;
+
+	if (left->step != right->step)
+		return left->step < right->step ? -1 : 1;
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	if (left->to != right->to)
+		return left->to < right->to ? -1 : 1;
+	return left->qp < right->qp ? -1 : left->qp > right->qp;
+}
+
+void sim_traffic_order(struct sim_traffic *traffic)
+{
+	struct sim_flow *flow = traffic->flow;
+	__u32 last = 0;
+	size_t i;
+
+	for (i = 0; i < traffic->nr; i++)
+		flow[i].qp = i;
+	qsort(flow, traffic->nr, sizeof(*flow), compare_flows);
+	traffic->steps = 0;
+	for (i = 0; i < traffic->nr; i++) {
+		bool begins = !i || flow[i].step != last;
+
+		last = flow[i].step;
+		traffic->steps += begins;
+		flow[i].step = traffic->steps - 1;
+		flow[i].qp = begins || flow[i].from != flow[i - 1].from ||
+			     flow[i].to != flow[i - 1].to ? 0 : flow[i - 1].qp + 1;
+	}
+	traffic->all_steps = traffic->steps;
+}
+
 void sim_traffic_free(struct sim_traffic *traffic)
 {
 	free(traffic->flow);

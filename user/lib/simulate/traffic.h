@@ -42,6 +42,7 @@ extern const char * const sim_patterns[];
  * @from: host
  * @to: another host
  * @step: flows of a step begin when those of the step before have ended
+ * @qp: number among the flows of the pair in the step: each has a queue pair of its own
  * @nr_ways: number of its ways in @ways of the traffic; 0: the policy decides
  * @first_way: first of these
  * @bytes: above 0
@@ -50,6 +51,7 @@ struct sim_flow {
 	__u32 from;
 	__u32 to;
 	__u32 step;
+	__u32 qp;
 	__u32 nr_ways;
 	size_t first_way;
 	double bytes;
@@ -116,6 +118,12 @@ struct sim_shape;
  */
 int sim_traffic_read(struct sim_traffic *traffic, const char *file, const struct sim_shape *shape,
 		     struct err *err);
+
+/**
+ * sim_traffic_order() - order flows by step, and number steps and queue pairs
+ * @traffic: flows in any order; steps without flows are left out
+ */
+void sim_traffic_order(struct sim_traffic *traffic);
 
 void sim_traffic_free(struct sim_traffic *traffic);
 

@@ -89,28 +89,6 @@ static int read_flow(struct reading *reading, struct json_object *obj, struct si
 	return ret ?: read_ways(reading, obj, flow);
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-	const struct sim_flow *left = a, *right = b;
-
-	return left->step < right->step ? -1 : left->step > right->step;
-}
-
-/* Number the steps that have flows. */
-static void number_steps(struct sim_traffic *traffic)
-{
-	__u32 last = 0;
-	size_t i;
-
-	qsort(traffic->flow, traffic->nr, sizeof(*traffic->flow), compare_steps);
-	for (i = 0; i < traffic->nr; i++) {
-		traffic->steps += !i || traffic->flow[i].step != last;
-		last = traffic->flow[i].step;
-		traffic->flow[i].step = traffic->steps - 1;
-	}
-	traffic->all_steps = traffic->steps;
-}
-
 static int read_flows(struct reading *reading, struct json_object *root)
 {
 	struct sim_traffic *traffic = reading->traffic;
@@ -131,7 +109,7 @@ static int read_flows(struct reading *reading, struct json_object *root)
 		reader_leave(reading->r, mark);
 	}
 	if (!ret)
-		number_steps(traffic);
+		sim_traffic_order(traffic);
 	return ret;
 }
 
