@@ -2,7 +2,6 @@
 /* rocesteer report show: what recordings mean. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -130,67 +129,15 @@ static const struct out_view views[] = {
 	{}
 };
 
-/**
- * struct period - recordings of a period
- * @recording: recordings
- * @nr: number of recordings
- * @join: the recordings joined
- * @err: filled on failure
- */
-struct period {
-	struct recording *recording;
-	size_t nr;
-	struct report_join join;
-	struct err *err;
-};
-
-static int add_file(const char *file, void *arg)
-{
-	struct period *period = arg;
-	struct recording *bigger;
-	size_t i;
-	int ret;
-
-	bigger = reallocarray(period->recording, period->nr + 1, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	period->recording = bigger;
-	memset(&bigger[period->nr], 0, sizeof(*bigger));
-	ret = recording_read(file, &bigger[period->nr++], period->err);
-	for (i = 0; !ret && i + 1 < period->nr; i++)
-		if (!strcmp(bigger[i].host, bigger[period->nr - 1].host))
-			ret = err_set(period->err, EXIT_BAD_INPUT, "periods",
-				      "%s: host: %s has another recording of this period",
-				      file, bigger[i].host);
-	return ret;
-}
-
-static int read_files(struct period *period, const struct cli_args *args, int option)
+static int read_files(struct report_period *period, const struct cli_args *args, int option)
 {
 	const char *list = args->value[option];
 
-	return list ? cli_each(args->options[option].name, list, add_file, period, period->err) : 0;
+	return list ? cli_each(args->options[option].name, list, report_period_add, period,
+			       period->err) : 0;
 }
 
-/* Recordings of one period have to have a moment in common. */
-static int check_times(const struct period *period)
-{
-	const struct recording *first = &period->recording[0], *other;
-	size_t i;
-
-	for (i = 1; i < period->nr; i++) {
-		other = &period->recording[i];
-		if (other->begin <= first->begin + (__s64)first->ms &&
-		    first->begin <= other->begin + (__s64)other->ms)
-			continue;
-		return err_set(period->err, EXIT_BAD_INPUT, "periods",
-			       "the recordings of %s and %s are of different periods",
-			       first->host, other->host);
-	}
-	return 0;
-}
-
-static bool has_job(const struct period *period, __u32 job)
+static bool has_job(const struct report_period *period, __u32 job)
 {
 	size_t r, i;
 
@@ -202,7 +149,7 @@ static bool has_job(const struct period *period, __u32 job)
 }
 
 /* Two recordings can be compared only if they have a job in common. */
-static int check_jobs(const struct period *now, const struct period *before)
+static int check_jobs(const struct report_period *now, const struct report_period *before)
 {
 	size_t r, i;
 
@@ -212,24 +159,6 @@ static int check_jobs(const struct period *now, const struct period *before)
 				return 0;
 	return err_set(now->err, EXIT_BAD_INPUT, "periods",
 		       "--against: the earlier period has none of these jobs");
-}
-
-static int join(struct period *period)
-{
-	int ret = report_join(&period->join, period->recording, period->nr);
-
-	return ret == -E2BIG ? err_set(period->err, EXIT_BAD_INPUT, "bad-file",
-				       "the recordings have more leaves than are supported") : ret;
-}
-
-static void free_period(struct period *period)
-{
-	size_t i;
-
-	report_join_free(&period->join);
-	for (i = 0; i < period->nr; i++)
-		recording_free(&period->recording[i]);
-	free(period->recording);
 }
 
 static int write_html(const char *file, struct json_object *root, struct err *err)
@@ -275,21 +204,21 @@ static void tell_notes(const struct out *out, struct json_object *root)
 
 int report_show(const struct cli_args *args, struct err *err)
 {
-	struct period now = { .err = err }, before = { .err = err };
+	struct report_period now = { .err = err }, before = { .err = err };
 	struct json_object *root = NULL;
 	int ret = 0;
 
 	if (args->value[HTML])
 		ret = file_check(args->value[HTML], REPORT_HTML_BEGIN, "page", err);
-	ret = ret ?: add_file(args->operand, &now) ?: read_files(&now, args, HOSTS) ?:
-	      read_files(&before, args, AGAINST) ?: check_times(&now) ?: join(&now);
+	ret = ret ?: report_period_add(args->operand, &now) ?: read_files(&now, args, HOSTS) ?:
+	      read_files(&before, args, AGAINST) ?: report_period_join(&now);
 	if (!ret && before.nr)
-		ret = check_times(&before) ?: check_jobs(&now, &before) ?: join(&before);
+		ret = check_jobs(&now, &before) ?: report_period_join(&before);
 	ret = ret ?: report_summary(&root, &now.join, before.nr ? &before.join : NULL);
 	if (!ret && args->value[HTML])
 		ret = write_html(args->value[HTML], root, err);
-	free_period(&now);
-	free_period(&before);
+	report_period_free(&now);
+	report_period_free(&before);
 	if (ret) {
 		json_object_put(root);
 		return ret;

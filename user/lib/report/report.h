@@ -7,6 +7,7 @@
 #include "html.h"
 #include "join.h"
 #include "leaves.h"
+#include "period.h"
 #include "recording.h"
 #include "share.h"
 #include "summary.h"
