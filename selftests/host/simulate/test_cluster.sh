@@ -94,7 +94,7 @@ what_is_refused()
 	cluster 2 2 2 1 &&
 		fails 2 usage "hosts: not with --cluster" simulate --pattern ring --hosts 2 &&
 		fails 2 usage "flows: not with --cluster" simulate --flows /dev/null &&
-		fails 2 usage "only one of --leaves and --cluster" simulate --leaves 2 --pattern ring &&
+		fails 2 usage "only one of --leaves, --cluster" simulate --leaves 2 --pattern ring &&
 		fails 2 no-file "$dir/none" "$rocesteer" --json simulate --cluster "$dir/none" --rate 1 \
 			--pattern ring &&
 		jq -c '.links_per_pair = 2 | .parallel = 2' "$file" >"$dir/wide.json" &&

@@ -10,7 +10,7 @@
 
 enum {
 	LEAVES, SPINES, HOSTS, PODS, CORES, CLUSTER, RATE, HOST_RATE, PATTERN, SIZE, FLOWS, STEP,
-	ALGORITHM, POLICY, DEAD, SLOW, SEEDS, SEED,
+	ALGORITHM, RECORDING, POLICY, DEAD, SLOW, SEEDS, SEED,
 };
 
 /* Of chunk_algs, those that hosts run by themselves */
@@ -34,6 +34,8 @@ static const struct cli_option options[] = {
 		   "a training step, as of chunk train; its ranks are the hosts, in order" },
 	[ALGORITHM] = { "algorithm", NULL, "of the step's collectives (default ring)", 0,
 			algorithms },
+	[RECORDING] = { "recording", "FILE[,..]",
+			"fabric, and bytes that hosts sent in a period, as if all began at once" },
 	[POLICY] = { "policy", "LIST",
 		     "policies beside ecmp, such as all, label-4qp (default all; of jobs slice)" },
 	[DEAD] = { "dead", "N", "links between switches that are dead, at random" },
@@ -108,22 +110,34 @@ static int read_rate(const struct cli_args *args, int option, double *rate, stru
 	return 0;
 }
 
-/* The fabric is described by numbers, or by a file. */
+/* Options that mean nothing where a file has the fabric */
+static int check_without(const struct cli_args *args, int file, const int *others, size_t n,
+			 struct err *err)
+{
+	size_t i;
+
+	for (i = 0; args->value[file] && i < n; i++)
+		if (args->value[others[i]])
+			return err_set(err, EXIT_BAD_INPUT, "usage", "--%s: not with --%s",
+				       options[others[i]].name, options[file].name);
+	return 0;
+}
+
+/* The fabric is described by numbers, or by files. */
 static int read_source(const struct cli_args *args, struct err *err)
 {
-	static const int shape[] = { LEAVES, SPINES, HOSTS }, either[] = { LEAVES, CLUSTER };
-	static const int others[] = { SPINES, HOSTS, PODS, FLOWS, STEP, SEEDS };
+	static const int either[] = { LEAVES, CLUSTER, RECORDING };
+	static const int shape[] = { LEAVES, SPINES, HOSTS };
+	static const int recorded[] = { SPINES, HOSTS, PODS };
+	static const int described[] = { SPINES, HOSTS, PODS, FLOWS, STEP, SEEDS };
 	size_t i;
 	int ret = cli_one(args, either, ARRAY_SIZE(either), err);
 
-	for (i = 0; !ret && !args->value[CLUSTER] && i < ARRAY_SIZE(shape); i++)
+	for (i = 0; !ret && args->value[LEAVES] && i < ARRAY_SIZE(shape); i++)
 		ret = cli_need(args, shape[i], err);
-	for (i = 0; !ret && args->value[CLUSTER] && i < ARRAY_SIZE(others); i++)
-		if (args->value[others[i]])
-			ret = err_set(err, EXIT_BAD_INPUT, "usage",
-				      "--%s: not with --cluster",
-				      options[others[i]].name);
-	return ret;
+	return ret ?:
+	       check_without(args, CLUSTER, described, ARRAY_SIZE(described), err) ?:
+	       check_without(args, RECORDING, recorded, ARRAY_SIZE(recorded), err);
 }
 
 static int read_shape(const struct cli_args *args, struct sim_shape *shape, struct err *err)
@@ -182,7 +196,7 @@ static int read_policies(const struct cli_args *args, struct simulation *s, stru
 
 static int read_traffic(const struct cli_args *args, struct simulation *s, struct err *err)
 {
-	static const int traffics[] = { PATTERN, FLOWS, STEP };
+	static const int traffics[] = { PATTERN, FLOWS, STEP, RECORDING };
 	static const struct cli_with pairs[] = { { SIZE, PATTERN }, { ALGORITHM, STEP } };
 	int algorithm = 0, ret;
 	__u64 size = 64 << 20;
@@ -289,11 +303,10 @@ static void put_shape(struct json_object *root, const struct sim_shape *shape)
 
 static void put_pattern(struct json_object *root, const struct simulation *s)
 {
-	if (!s->step.nr) {
-		out_string(root, "pattern", s->flows ? "flows" : sim_patterns[s->pattern]);
+	out_string(root, "pattern", s->step.nr ? "step" : s->flows ? "flows" :
+				    s->pattern < 0 ? "recording" : sim_patterns[s->pattern]);
+	if (!s->step.nr)
 		return;
-	}
-	out_string(root, "pattern", "step");
 	out_string(root, "step", s->step.name);
 	out_string(root, "algorithm", chunk_algs[s->alg]);
 	simulate_put_time(root, "compute_s", s->step.compute / 1e12);
@@ -333,7 +346,9 @@ static int run(const struct cli_args *args, struct err *err)
 	ret = read_options(args, &s, err);
 	if (!ret && args->value[CLUSTER])
 		ret = simulate_cluster(&s, args->value[CLUSTER], &args->out, err);
-	else if (!ret)
+	else if (!ret && args->value[RECORDING])
+		ret = simulate_recording(&s, args->value[RECORDING], err);
+	if (!ret && !args->value[CLUSTER])
 		ret = simulate(&s, err) ?: show(&args->out, &s);
 	sim_traffic_free(&s.traffic);
 	sim_fabric_free(&s.fabric);

@@ -39,7 +39,7 @@ struct subject {
  * @subject: policies, and results
  * @nr: number of @subject
  * @fabric: built by simulate(); to be freed
- * @traffic: likewise; of the last seed
+ * @traffic: traffic of the last seed; to be freed
  * @steps: set to the number of steps
  * @all_steps: set to that of the pattern
  */
@@ -61,6 +61,19 @@ struct simulation {
 	__u32 steps;
 	__u32 all_steps;
 };
+
+/**
+ * simulate_recording() - take fabric and traffic from recordings
+ * @s: its fabric is set but for rates, and its traffic
+ * @files: names, separated by commas
+ * @err: says why recordings are not simulated
+ *
+ * Hosts are addresses that sent or got data, each below the leaf that recordings show. Paths are
+ * those that flows took.
+ *
+ * Return: 0 or a negative errno.
+ */
+int simulate_recording(struct simulation *s, const char *files, struct err *err);
 
 /* Play all policies with all seeds. Return: 0 or a negative errno. */
 int simulate(struct simulation *s, struct err *err);
