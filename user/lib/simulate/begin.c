@@ -74,7 +74,8 @@ static void begin_whole(const struct sim_route *route, const struct sim_flow *fl
 {
 	fluid_begin(fluid, flow->bytes / route->policy.qps, tag);
 	add_ends(route, flow, fluid);
-	add_path(route, flow, path, 1, fluid);
+	if (!sim_is_near(&route->fabric->shape, flow))
+		add_path(route, flow, path, 1, fluid);
 	fluid_done(fluid);
 }
 
@@ -251,21 +252,29 @@ done:
 	fluid_done(fluid);
 }
 
+/* The path of a queue pair; 0 below one leaf, where there is none */
+static __u32 path_of(const struct sim_route *route, size_t number, __u32 qp)
+{
+	const struct sim_flow *flow = &route->traffic->flow[number];
+
+	if (sim_is_near(&route->fabric->shape, flow))
+		return 0;
+	return route->dealt ? route->way[route->dealt[number].first + qp].path :
+			      hashed_path(route, flow, flow->qp * route->policy.qps + qp);
+}
+
 __u32 sim_route_begin(const struct sim_route *route, size_t number, struct fluid *fluid, __u32 tag)
 {
 	const struct sim_flow *flow = &route->traffic->flow[number];
 	__u32 qps = route->policy.qps, q;
 
-	if (sim_is_near(&route->fabric->shape, flow) ||
-	    !(route->policy.kind == SIM_ECMP || route->policy.kind == SIM_PLACE ||
+	if (!(route->policy.kind == SIM_ECMP || route->policy.kind == SIM_PLACE ||
 	      route->policy.kind == SIM_LABEL)) {
 		begin_split(route, number, fluid, tag);
 		return 1;
 	}
 	for (q = 0; q < qps; q++)
-		begin_whole(route, flow, route->dealt ?
-			    route->way[route->dealt[number].first + q].path :
-			    hashed_path(route, flow, flow->qp * qps + q), fluid, tag);
+		begin_whole(route, flow, path_of(route, number, q), fluid, tag);
 	return qps;
 }
 
