@@ -198,6 +198,11 @@ def plans():
     put("trace", "arrival,gpus,duration,communication,pattern\n0,64,1,0.5,ring\n"
         "0,3,0.000001,1,permutation\n5.5,16,10000000,0,all-to-all\n"
         "10000000,8,3,0.107,halving-doubling\n")
+    put("simulate", {"flows": [{"from": 0, "to": 1, "bytes": 100},
+                               {"from": 1, "to": 9, "bytes": 4096, "step": 7,
+                                "paths": [{"path": 3, "bytes": 1}, {"path": 0, "bytes": 3}]},
+                               {"from": 2, "to": 4, "bytes": 9, "step": 1,
+                                "paths": [{"path": 1, "bytes": 2}]}]})
     put("flows", {"flows": [{"from": 0, "to": 8}, {"from": 1, "to": 9, "step": 1},
                             {"from": 4, "to": 9}, {"from": 0, "to": 9}]})
     plan = json.loads(run("plan", "--flows", "7", "--paths", "4", "--json"))
