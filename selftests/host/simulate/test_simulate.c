@@ -168,6 +168,17 @@ static void check_ideal(enum sim_pattern pattern, const char *policy)
 		    policy);
 }
 
+/* An All-Reduce that is ideal sends a byte twice, but for a host's own part. */
+static void check_all_reduce(enum sim_pattern pattern, const char *policy)
+{
+	struct game game = { .shape = &two_tiers, .policy = policy };
+	struct sim_result mean = mean_of(game, pattern, 1);
+
+	ktap_result(is_near(mean.completion, 2 * 255.0 / 256 / two_tiers.host_rate),
+		    "%s, %s: all bytes but a host's own go twice by its link",
+		    sim_patterns[pattern], policy);
+}
+
 /*
  * One of 16 hosts of a permutation sends below its own leaf. When halving and doubling, a leaf
  * sends to one other leaf: links up have the flows of links down.
@@ -182,6 +193,7 @@ static void test_two_tiers(void)
 	check_even(SIM_DIRECT, "spray");
 	check_even(SIM_DIRECT, "fewest");
 	check_even(SIM_DIRECT, "place");
+	check_even(SIM_DIRECT, "label");
 	check_even(SIM_PERMUTATION, "all");
 	check_even(SIM_PERMUTATION, "fewest");
 	check_even(SIM_PERMUTATION, "label-16qp");
@@ -194,6 +206,9 @@ static void test_two_tiers(void)
 	check_ideal(SIM_HALVING, "place");
 	check_ideal(SIM_PAIRWISE, "place");
 	check_ideal(SIM_HIERARCHICAL, "place");
+	check_all_reduce(SIM_DIRECT, "all");
+	check_all_reduce(SIM_HALVING, "all");
+	check_all_reduce(SIM_RING, "ecmp");
 }
 
 static const double even[] = { 1, 1, 1, 1 };
