@@ -185,26 +185,27 @@ static void add_spread(const struct sim_route *route, const struct sim_flow *flo
 				 (double)run_on(route, flow, i, most) / sum, fluid);
 }
 
-/* A way for each path, as fast as its links let it be */
+/*
+ * A way for each path, as fast as its links let it be. All flows have as many ways, those with
+ * fewer paths several on some, as flows that share the link of a host are as fast as each other.
+ */
 static void add_each(const struct sim_route *route, const struct sim_flow *flow,
 		     struct fluid *fluid)
 {
-	__u32 nr = sim_route_paths(route, flow->from, flow->to), i;
-	bool more = false;
+	__u32 nr = sim_route_paths(route, flow->from, flow->to), ways = sim_route_most(route);
+	__u32 i = (flow->from + flow->to) % nr;
+	bool near = sim_is_near(&route->fabric->shape, flow);
 
-	if (!route->fabric->broken) {
-		add_sprayed(route, flow, fluid);	/* as fast, in fewer parts */
-		return;
-	}
-	for (i = 0; i < nr; i++) {
-		if (!sim_route_weight(route, flow->from, flow->to, i))
+	for (; ways; i = (i + 1) % nr) {
+		if (!near && !sim_route_weight(route, flow->from, flow->to, i))
 			continue;
-		if (more) {
-			fluid_way(fluid);
-			add_ends(route, flow, fluid);
-		}
-		add_path(route, flow, sim_route_path(route, flow->from, flow->to, i), 1, fluid);
-		more = true;
+		if (!near)
+			add_path(route, flow, sim_route_path(route, flow->from, flow->to, i), 1,
+				 fluid);
+		if (!--ways)
+			break;
+		fluid_way(fluid);
+		add_ends(route, flow, fluid);
 	}
 }
 
@@ -225,10 +226,12 @@ static void begin_split(const struct sim_route *route, size_t number, struct flu
 			__u32 tag)
 {
 	const struct sim_flow *flow = &route->traffic->flow[number];
+	/* Without a broken link sprayed flows are as fast, and have fewer parts. */
+	bool each = route->policy.kind == SIM_REPS && route->fabric->broken;
 
 	fluid_begin(fluid, flow->bytes, tag);
 	add_ends(route, flow, fluid);
-	if (sim_is_near(&route->fabric->shape, flow))
+	if (sim_is_near(&route->fabric->shape, flow) && !each)
 		goto done;
 	switch (route->policy.kind) {
 	case SIM_ALL:
@@ -242,11 +245,11 @@ static void begin_split(const struct sim_route *route, size_t number, struct flu
 	case SIM_RECORDED:
 		add_ways(route, flow, route->traffic->way + flow->first_way, flow->nr_ways, fluid);
 		break;
-	case SIM_REPS:
-		add_each(route, flow, fluid);
-		break;
 	default:
-		add_sprayed(route, flow, fluid);
+		if (each)
+			add_each(route, flow, fluid);
+		else
+			add_sprayed(route, flow, fluid);
 	}
 done:
 	fluid_done(fluid);

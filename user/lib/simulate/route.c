@@ -92,6 +92,14 @@ __u32 sim_route_paths(const struct sim_route *route, __u32 from, __u32 to)
 					    sim_paths(&route->fabric->shape, from, to);
 }
 
+__u32 sim_route_most(const struct sim_route *route)
+{
+	const struct sim_shape *shape = &route->fabric->shape;
+	__u32 paths = shape->aggs * (shape->cores ?: 1);
+
+	return paths < ROCESTEER_MAX_PATHS ? paths : ROCESTEER_MAX_PATHS;
+}
+
 __u32 sim_route_path(const struct sim_route *route, __u32 from, __u32 to, __u32 i)
 {
 	__u32 place = sim_place(&route->fabric->shape, from);
@@ -169,7 +177,7 @@ static __u64 parts_of(const struct sim_route *route)
 	case SIM_SPRAY:
 		return route->fabric->broken ? 4 * paths + 2 : 6;
 	case SIM_REPS:
-		return route->fabric->broken ? 6 * ROCESTEER_MAX_PATHS : 6;
+		return route->fabric->broken ? 6 * sim_route_most(route) : 6;
 	case SIM_ALL:
 		if (paths > ROCESTEER_MAX_PATHS)
 			return 2 * ROCESTEER_MAX_PATHS + 4;

@@ -82,6 +82,9 @@ void sim_route_sum(const struct sim_route *route, struct fluid *fluid, __u32 tag
 /* Paths that a host deals flows to: those of sim_paths(), or at most ROCESTEER_MAX_PATHS of them */
 __u32 sim_route_paths(const struct sim_route *route, __u32 from, __u32 to);
 
+/* The largest number of these */
+__u32 sim_route_most(const struct sim_route *route);
+
 /* The number of one of these in the fabric */
 __u32 sim_route_path(const struct sim_route *route, __u32 from, __u32 to, __u32 i);
 
