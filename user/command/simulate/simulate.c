@@ -10,7 +10,7 @@
 
 enum {
 	LEAVES, SPINES, HOSTS, PODS, CORES, CLUSTER, RATE, HOST_RATE, PATTERN, SIZE, FLOWS, STEP,
-	ALGORITHM, RECORDING, POLICY, DEAD, SLOW, SEEDS, SEED,
+	ALGORITHM, RECORDING, POLICY, DEAD, SLOW, SEEDS, SEED, SVG,
 };
 
 /* Of chunk_algs, those that hosts run by themselves */
@@ -42,6 +42,7 @@ static const struct cli_option options[] = {
 	[SLOW] = { "slow", "N", "links between switches at half of their rate, at random" },
 	[SEEDS] = { "seeds", "N", "repeat with so many seeds (default 1)" },
 	[SEED] = { "seed", "N", "the first of these (default 1)" },
+	[SVG] = { "svg", "FILE", "draw completion, and the loads of the links" },
 	{}
 };
 
@@ -129,7 +130,7 @@ static int read_source(const struct cli_args *args, struct err *err)
 	static const int either[] = { LEAVES, CLUSTER, RECORDING };
 	static const int shape[] = { LEAVES, SPINES, HOSTS };
 	static const int recorded[] = { SPINES, HOSTS, PODS };
-	static const int described[] = { SPINES, HOSTS, PODS, FLOWS, STEP, SEEDS };
+	static const int described[] = { SPINES, HOSTS, PODS, FLOWS, STEP, SEEDS, SVG };
 	size_t i;
 	int ret = cli_one(args, either, ARRAY_SIZE(either), err);
 
@@ -226,6 +227,7 @@ static int read_options(const struct cli_args *args, struct simulation *s, struc
 	      cli_uint(args, SLOW, 0, SIM_MAX_LINKS, &slow, err) ?:
 	      cli_uint(args, SEEDS, 1, MAX_SEEDS, &seeds, err) ?:
 	      cli_uint(args, SEED, 0, UINT32_MAX - MAX_SEEDS, &seed, err);
+	s->svg = args->value[SVG];
 	s->dead = dead;
 	s->slow = slow;
 	s->seeds = seeds;
@@ -301,10 +303,15 @@ static void put_shape(struct json_object *root, const struct sim_shape *shape)
 	simulate_put(obj, "host_rate", shape->host_rate * 8 / 1e9);
 }
 
+const char *simulate_traffic(const struct simulation *s)
+{
+	return s->step.nr ? "step" : s->flows ? "flows" :
+	       s->pattern < 0 ? "recording" : sim_patterns[s->pattern];
+}
+
 static void put_pattern(struct json_object *root, const struct simulation *s)
 {
-	out_string(root, "pattern", s->step.nr ? "step" : s->flows ? "flows" :
-				    s->pattern < 0 ? "recording" : sim_patterns[s->pattern]);
+	out_string(root, "pattern", simulate_traffic(s));
 	if (!s->step.nr)
 		return;
 	out_string(root, "step", s->step.name);
@@ -341,15 +348,21 @@ static int show(const struct out *out, const struct simulation *s)
 static int run(const struct cli_args *args, struct err *err)
 {
 	struct simulation s = {};
+	__u32 i;
 	int ret;
 
 	ret = read_options(args, &s, err);
+	if (!ret && s.svg)
+		ret = file_check(s.svg, SIMULATE_SVG_BEGIN, "picture", err);
 	if (!ret && args->value[CLUSTER])
 		ret = simulate_cluster(&s, args->value[CLUSTER], &args->out, err);
 	else if (!ret && args->value[RECORDING])
 		ret = simulate_recording(&s, args->value[RECORDING], err);
 	if (!ret && !args->value[CLUSTER])
-		ret = simulate(&s, err) ?: show(&args->out, &s);
+		ret = simulate(&s, err) ?: (s.svg ? simulate_svg(&s, err) : 0) ?:
+		      show(&args->out, &s);
+	for (i = 0; i < s.nr; i++)
+		free(s.subject[i].load);
 	sim_traffic_free(&s.traffic);
 	sim_fabric_free(&s.fabric);
 	return ret;

@@ -15,6 +15,7 @@
  * @worst: largest values
  * @over_bound: mean of completion over bound
  * @worst_over_bound: the largest
+ * @load: of links as in struct sim_run, with the first seed; NULL where no picture shows them
  */
 struct subject {
 	struct sim_policy policy;
@@ -22,6 +23,7 @@ struct subject {
 	struct sim_result worst;
 	double over_bound;
 	double worst_over_bound;
+	double *load;
 };
 
 /**
@@ -32,6 +34,7 @@ struct subject {
  * @flows: file with flows, or NULL
  * @step: training step; without collectives: the traffic is another one
  * @alg: algorithm of its collectives
+ * @svg: file of a picture, or NULL
  * @dead: number of dead links
  * @slow: number of slow links
  * @seeds: number of seeds
@@ -50,6 +53,7 @@ struct simulation {
 	const char *flows;
 	struct chunk_step step;
 	enum chunk_alg alg;
+	const char *svg;
 	__u32 dead;
 	__u32 slow;
 	__u32 seeds;
@@ -75,7 +79,7 @@ struct simulation {
  */
 int simulate_recording(struct simulation *s, const char *files, struct err *err);
 
-/* Play all policies with all seeds. Return: 0 or a negative errno. */
+/* Play all policies with all seeds; free the loads of subjects. Return: 0 or a negative errno. */
 int simulate(struct simulation *s, struct err *err);
 
 /* Put a number with six decimals, or a time in seconds with nine; not negative. */
@@ -93,5 +97,14 @@ void simulate_put_time(struct json_object *obj, const char *key, double seconds)
  */
 int simulate_cluster(struct simulation *s, const char *file, const struct out *out,
 		     struct err *err);
+
+/* The name of the traffic */
+const char *simulate_traffic(const struct simulation *s);
+
+/* All pictures begin so. */
+#define SIMULATE_SVG_BEGIN	"<svg"
+
+/* Draw what came of it. Return: 0 or a negative errno. */
+int simulate_svg(const struct simulation *s, struct err *err);
 
 #endif /* ROCESTEER_CLI_SIMULATE_H */

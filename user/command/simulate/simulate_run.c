@@ -2,6 +2,8 @@
 /* rocesteer simulate: all policies with all seeds. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "simulate.h"
 
@@ -59,6 +61,7 @@ static int play(struct simulating *now, struct err *err)
 		struct sim_run run = {
 			.fabric = &s->fabric, .traffic = &s->traffic,
 			.policy = s->subject[now->policy].policy, .seed = s->seed + now->seed,
+			.load = now->seed ? NULL : s->subject[now->policy].load,
 			.progress = show_progress, .arg = now,
 		};
 		struct sim_result result;
@@ -125,12 +128,32 @@ static int build(struct simulation *s, struct err *err)
 	return ret;
 }
 
+/* A picture shows the loads under the policy that is asked for first, and under ECMP. */
+static int want_loads(struct simulation *s)
+{
+	static const struct sim_policy ecmp = { SIM_ECMP, 1 };
+	__u32 i;
+
+	for (i = 0; i < s->nr; i++) {
+		struct subject *subject = &s->subject[i];
+
+		if (i && memcmp(&subject->policy, &ecmp, sizeof(ecmp)))
+			continue;
+		subject->load = calloc(sim_nr_links(&s->fabric), sizeof(*subject->load));
+		if (!subject->load)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int simulate(struct simulation *s, struct err *err)
 {
 	struct simulating now = { .s = s };
 	int ret;
 
 	ret = build(s, err);
+	if (!ret && s->svg)
+		ret = want_loads(s);
 	progress_start(&now.line);
 	for (now.seed = 0; !ret && now.seed < s->seeds; now.seed++)
 		ret = play_seed(&now, err);

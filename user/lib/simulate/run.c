@@ -13,6 +13,7 @@
  * @route: paths
  * @fluid: the links and rows
  * @bytes: by row, what the flows of the step put there
+ * @link_load: by link, its load in the step, seconds; NULL where nobody asks
  * @load: by class, sum over the steps of the load of the fullest link, seconds
  * @ideal: likewise in the ideal network
  * @all_load: the same over all classes of links between switches
@@ -24,6 +25,7 @@ struct playing {
 	struct sim_route route;
 	struct fluid fluid;
 	double *bytes;
+	double *link_load;
 	double load[SIM_CLASSES];
 	double ideal[SIM_CLASSES];
 	double all_load;
@@ -98,11 +100,34 @@ static double class_load(const struct playing *p, enum sim_class class)
 		struct sim_row row = sim_row_links(fabric, class, r);
 		double even = p->fluid.sent[r] / row.nr;
 
-		for (i = row.first; i < row.first + row.nr; i++)
-			if (fabric->rate[i] > 0)
-				most = fmax(most, (p->fluid.sent[i] + even) / fabric->rate[i]);
+		for (i = row.first; i < row.first + row.nr; i++) {
+			double load = fabric->rate[i] > 0 ?
+				(p->fluid.sent[i] + even) / fabric->rate[i] : 0;
+
+			most = fmax(most, load);
+			if (p->link_load)
+				p->link_load[i] = load;
+		}
 	}
 	return most;
+}
+
+static int compare_loads(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left > right ? -1 : left < right;
+}
+
+/* Add the loads of a step, the fullest link first. */
+static void add_loads(const struct playing *p, enum sim_class class)
+{
+	const __u32 *first = &p->run->fabric->first[class];
+	__u32 i;
+
+	qsort(p->link_load + first[0], first[1] - first[0], sizeof(*p->link_load), compare_loads);
+	for (i = first[0]; i < first[1]; i++)
+		p->run->load[i] += p->link_load[i];
 }
 
 static double step_bound(const struct playing *p)
@@ -124,6 +149,8 @@ static void measure_step(struct playing *p)
 	for (class = SIM_LEAF_UP; class <= SIM_LEAF_DOWN; class++) {
 		double load = class_load(p, class), ideal = class_ideal(p, class);
 
+		if (p->link_load)
+			add_loads(p, class);
 		p->load[class] += load;
 		p->ideal[class] += ideal;
 		most = fmax(most, load);
@@ -215,6 +242,27 @@ static double ratio(double load, double ideal)
 	return ideal > 0 ? load / ideal : 1;
 }
 
+/* From sums of seconds to what a run is asked for */
+static void finish_loads(const struct playing *p)
+{
+	enum sim_class class;
+	__u32 i;
+
+	for (class = SIM_LEAF_UP; class <= SIM_LEAF_DOWN; class++)
+		for (i = p->run->fabric->first[class]; i < p->run->fabric->first[class + 1]; i++)
+			p->run->load[i] = ratio(p->run->load[i], p->ideal[class]);
+}
+
+static int begin_loads(struct playing *p)
+{
+	__u32 nr = sim_nr_links(p->run->fabric), i;
+
+	p->link_load = calloc(nr, sizeof(*p->link_load));
+	for (i = 0; i < nr; i++)
+		p->run->load[i] = 0;
+	return p->link_load ? 0 : -ENOMEM;
+}
+
 int sim_play(const struct sim_run *run, struct sim_result *result, struct err *err)
 {
 	const struct sim_fabric *fabric = run->fabric;
@@ -226,6 +274,8 @@ int sim_play(const struct sim_run *run, struct sim_result *result, struct err *e
 	p.bytes = calloc(fabric->first_row[SIM_CLASSES] - fabric->first_row[0], sizeof(*p.bytes));
 	ret = p.bytes ? sim_route_init(&p.route, fabric, run->traffic, &run->policy, run->seed,
 				       err) : -ENOMEM;
+	if (!ret && run->load)
+		ret = begin_loads(&p);
 	if (!ret)
 		ret = fluid_init(&p.fluid, fabric->rate, fabric->first_row[SIM_CLASSES]);
 	if (!ret)
@@ -235,8 +285,11 @@ int sim_play(const struct sim_run *run, struct sim_result *result, struct err *e
 	result->over_ideal = ratio(p.all_load, p.all_ideal);
 	for (class = 0; class < SIM_CLASSES; class++)
 		result->class_over_ideal[class] = ratio(p.load[class], p.ideal[class]);
+	if (!ret && run->load)
+		finish_loads(&p);
 	fluid_free(&p.fluid);
 	sim_route_free(&p.route);
+	free(p.link_load);
 	free(p.bytes);
 	return ret;
 }

@@ -32,6 +32,9 @@ struct sim_result {
  * @traffic: traffic
  * @policy: policy
  * @seed: of what is random
+ * @load: NULL, or by link between switches: in each class the loads over that of the ideal network,
+ *	the fullest first: sums over the steps of the fullest link's, then of the next one's, ..;
+ *	filled, and 0 for links of hosts
  * @progress: called now and then with the steps that have ended, or NULL
  * @arg: passed to @progress
  */
@@ -40,6 +43,7 @@ struct sim_run {
 	const struct sim_traffic *traffic;
 	struct sim_policy policy;
 	__u64 seed;
+	double *load;
 	void (*progress)(__u32 steps, void *arg);
 	void *arg;
 };
