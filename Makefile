@@ -20,7 +20,7 @@
 #               DEBUG=RUN[:TEST]
 # make fuzz     readers of files and of the network, a minute each (FUZZ_SECONDS=,
 #               TARGETS=): selftests/fuzz/run
-# make bench    what steering and placing cost (BENCH=cost|slice|replay|reduce: one of them)
+# make bench    what steering and placing cost (BENCH=cost|slice|replay|reduce|simulate: one of them)
 # V=1 shows the commands.
 
 BUILD	?= build
