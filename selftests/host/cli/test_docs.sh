@@ -166,6 +166,10 @@ bash_completes()
 		[[ $(bash_says "$r" job load --pattern p) == permutation ]] &&
 		[[ $(bash_says "$r" slice check --pattern hi) == \
 			"hierarchical-ring hierarchical-all-to-all" ]] &&
+		[[ $(bash_says "$r" simulate --pattern h) == "hierarchical halving-doubling" ]] &&
+		[[ $(bash_says "$r" simulate --algorithm h) == halving ]] &&
+		[[ $(bash_says "$r" simulate --recording a,Makef) == a,Makefile ]] &&
+		[[ $(bash_says "$r" simulate --svg Makef) == Makefile ]] &&
 		[[ $(bash_says "$r" job load --color) == --color ]] &&
 		[[ $(bash_says "$r" sl tra --lik) == --like ]] &&
 		[[ $(bash_says "$r" job load --port-map Makef) == Makefile ]] &&
@@ -355,9 +359,10 @@ kinds()
 	sort -u | sed 's/\[,.*//; s/ [a-z0-9]*|.*/ words/' | sort -u
 }
 
-# An option takes one kind of argument in all commands, with two exceptions: --flows is a
+# An option takes one kind of argument in all commands, with exceptions: --flows is a
 # number for "plan" and a file for "slice check", and --job is a number in the tables and a
-# name in a cluster file.
+# name in a cluster file. "simulate" takes numbers for a fabric, --leaves, --spines, --hosts and
+# --rate, and one --algorithm, where others have one for each dimension.
 one_vocabulary()
 {
 	local command more
@@ -370,7 +375,7 @@ one_vocabulary()
 		build/rocesteer-perf --help | options
 	} | kinds | cut -d ' ' -f 1 | uniq -d)
 	echo "$more"
-	[[ $more == $'--flows\n--job' ]]
+	[[ $more == $'--algorithm\n--flows\n--hosts\n--job\n--leaves\n--rate\n--spines' ]]
 }
 
 # statuses: codes of errors and their exit statuses, from the sources
@@ -435,7 +440,9 @@ reads()
 	"Cluster file")	"$rocesteer" slice show --cluster "$file" --job train ;;
 	Journal)	journal_goes_on "$file" ;;
 	"Trace of jobs") "$rocesteer" slice replay --cluster "$dir/empty.json" "$file" ;;
-	Flows)		"$rocesteer" slice check --cluster "$cluster" --job train --flows "$file" ;;
+	Flows)
+		"$rocesteer" slice check --cluster "$cluster" --job train --flows "$file" &&
+			"$rocesteer" simulate --leaves 4 --spines 4 --hosts 4 --rate 1 --flows "$file" ;;
 	"Training step") "$rocesteer" chunk train --step "$file" ;;
 	Recording)	"$rocesteer" report show "$file" ;;
 	Ranges)

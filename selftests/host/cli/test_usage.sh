@@ -178,6 +178,28 @@ usage_chunk()
 	usage "--queue: 'lifo' is not one of fifo, scf" "${plan[@]}" "${net[@]}" --queue lifo
 }
 
+usage_simulate()
+{
+	local fabric=(simulate --leaves 2 --spines 2 --hosts 2 --rate 400)
+
+	usage "--rate GBPS is missing" simulate &&
+	usage "one of --leaves, --cluster and --recording must be given" simulate --rate 1 &&
+	usage "--spines N is missing" simulate --leaves 2 --rate 1 &&
+	usage "--pods: only with --cores" "${fabric[@]}" --pods 2 --pattern ring &&
+	usage "--rate: '0' is not a number of Gbit/s from 0.000001 to 1000000" \
+		simulate --leaves 2 --spines 2 --hosts 2 --rate 0 --pattern ring &&
+	usage "--policy: 'all,some' is not a list of up to 15 policies from ecmp, spray, reps, place, fewest, all, label, netreduce, slice, recorded; ecmp, place and label with a number of queue pairs as in label-4qp" \
+		"${fabric[@]}" --pattern ring --policy all,some &&
+	usage "--pattern: 'rings' is not one of permutation, all-to-all, pairwise, hierarchical, direct, halving-doubling, ring, tree" \
+		"${fabric[@]}" --pattern rings &&
+	usage "--dead and --slow: the fabric does not have so many links" \
+		"${fabric[@]}" --pattern ring --dead 3 --slow 2 &&
+	usage "--svg: not with --cluster" \
+		simulate --cluster "$dir/none" --rate 1 --pattern ring --svg x &&
+	usage "--policy netreduce: the traffic is no All-Reduce of all hosts" \
+		"${fabric[@]}" --pattern pairwise --policy netreduce
+}
+
 # line WHAT TEXT: as a peer file and as the first job of a trace the line of this text is refused
 line()
 {
@@ -365,12 +387,13 @@ idle_options()
 		slice check --slice x "${cluster[@]}" --job 1 --pattern ring
 }
 
-ktap_plan 10
+ktap_plan 11
 echo '{"format": 1,' >"$dir/bad"
 check "wrong usage of every command is refused" usage_all
 check "wrong usage of plan is refused" usage_plan
 check "wrong usage of plan --prior is refused" usage_prior
 check "wrong usage of chunk is refused" usage_chunk
+check "wrong usage of simulate is refused" usage_simulate
 check "wrong usage of path and bad files are refused" usage_path
 check "a file that cannot get the port map is refused before the search" checks_out_first
 check "wrong usage of job is refused" usage_job

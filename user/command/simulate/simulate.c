@@ -32,11 +32,11 @@ static const struct cli_option options[] = {
 	[FLOWS] = { "flows", "FILE", "traffic from a list of flows" },
 	[STEP] = { "step", "NAME|FILE",
 		   "a training step, as of chunk train; its ranks are the hosts, in order" },
-	[ALGORITHM] = { "algorithm", NULL, "of the step's collectives (default ring)", 0,
+	[ALGORITHM] = { "algorithm", "NAME", "of the step's collectives (default ring)", 0,
 			algorithms },
 	[RECORDING] = { "recording", "FILE[,..]",
 			"fabric, and bytes that hosts sent in a period, as if all began at once" },
-	[POLICY] = { "policy", "LIST",
+	[POLICY] = { "policy", "POLICY[,POLICY..]",
 		     "policies beside ecmp, such as all, label-4qp (default all; of jobs slice)" },
 	[DEAD] = { "dead", "N", "links between switches that are dead, at random" },
 	[SLOW] = { "slow", "N", "links between switches at half of their rate, at random" },
@@ -372,7 +372,7 @@ static const struct cli_verb verbs[] = {
 	{
 		.help = "Predict what a policy brings on a fabric that need not be there",
 		.options = options,
-		.example = "simulate --leaves 16 --spines 16 --hosts 16 --rate 400 --pattern tree",
+		.example = "simulate --leaves 8 --spines 8 --hosts 8 --rate 400 --step dlrm",
 		.run = run,
 	},
 	{}
