@@ -65,6 +65,18 @@ class Fabric:
         """Number of paths between two hosts below different leaves."""
         return self.aggs * (1 if self.pod(source) == self.pod(peer) else self.cores)
 
+    def path_sender(self, source, peer):
+        """The sender whose link tells the path between two hosts."""
+        if self.leaf(source) == self.leaf(peer):
+            return HOST
+        return UP if self.pod(source) == self.pod(peer) else CORE_UP
+
+    def path(self, link):
+        """Number of the path that a link of path_sender() is of, as in a port map."""
+        if link["sender"] == CORE_UP:
+            return link["leaf"] % self.aggs + self.aggs * (link["index"] % self.cores)
+        return link["index"] % self.aggs
+
     def rows(self, kind):
         """Lower routers of these links."""
         return self.pods * self.aggs if kind.tier else self.leaves

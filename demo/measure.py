@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read the results of a run of demo/guest."""
 import glob
+import itertools
 import json
 import math
 import os
@@ -30,6 +31,11 @@ def mean(table):
 
 def dotted(octets):
     return ".".join(map(str, octets))
+
+
+def flow_of(key):
+    """The addresses of sender and receiver, and the receiver's queue pair."""
+    return dotted(key["source"]), dotted(key["peer"]), key["dqpn"]
 
 
 # Policies under which a pair of hosts has one flow, on one path
@@ -99,8 +105,7 @@ class Run:
         flows = {}
         for key, _ in self.seen:
             if key["sender"] in senders:
-                flow = dotted(key["source"]), dotted(key["peer"]), key["dqpn"]
-                flows.setdefault(flow, []).append(key)
+                flows.setdefault(flow_of(key), []).append(key)
         return flows
 
     def landed(self, ports):
@@ -110,6 +115,49 @@ class Run:
         right = sum(all(ports.get((*flow[:2], key["sport"]), {}).get(key["sender"]) ==
                         key["index"] for key in keys) for flow, keys in flows.items())
         return len(flows), right
+
+    def recorded(self):
+        """The traffic as "rocesteer simulate" reads it: what each queue pair of a flow took. The
+        bytes are those on the wire without retransmissions, in the shares of the paths that the
+        links have seen."""
+        pairs, flows = self._queue_pairs(), []
+        for source, peer, payload, step in sorted(self.traffic.flows, key=lambda flow: flow[3]):
+            count = self.settings["queue_pairs"]
+            size = self.traffic.wire(payload // count)
+            for _ in range(count):
+                taken = sorted(pairs[source, peer].pop(0).items())
+                flow = {"from": source, "to": peer, "bytes": size, "step": step}
+                if self.fabric.leaf(source) != self.fabric.leaf(peer):
+                    parts = split(size, [seen for _, seen in taken])
+                    flow["paths"] = [{"path": path, "bytes": part}
+                                     for (path, _), part in zip(taken, parts)]
+                flows.append(flow)
+        return {"flows": flows}
+
+    def planned(self):
+        """The traffic without paths, for "rocesteer simulate" to choose these."""
+        return {"flows": [{"from": source, "to": peer, "bytes": self.traffic.wire(payload),
+                           "step": step} for source, peer, payload, step in self.traffic.flows]}
+
+    def _queue_pairs(self):
+        """For each pair of hosts the bytes by path of its queue pairs, in the order in which
+        these began: a pair may have flows in several steps. Probes of the daemon, which end at
+        a router, have none."""
+        arrived = self._flows(HOST, BRIDGE)
+        begun, taken = {}, {}
+        for key, value in self.seen:
+            flow = flow_of(key)
+            ends = tuple(map(self.fabric.host_of, flow[:2]))
+            if flow in arrived and key["sender"] == self.fabric.path_sender(*ends):
+                path = self.fabric.path(key)
+                paths = taken.setdefault(flow, {})
+                paths[path] = paths.get(path, 0) + value["bytes"]
+                begun[flow] = min(begun.get(flow, math.inf), value["first"])
+        pairs = {}
+        for flow in sorted(begun, key=begun.get):
+            ends = tuple(map(self.fabric.host_of, flow[:2]))
+            pairs.setdefault(ends, []).append(taken[flow])
+        return pairs
 
     def pieces(self):
         """For each group: number of its paths, of flows, and of pieces."""
@@ -146,6 +194,13 @@ def deviation(links, ideal):
     return max((100 * abs(n - want) / want
                 for row, want in zip(links, ideal) if want for n in row),
                default=0)
+
+
+def split(total, shares):
+    """The total in these shares, in whole numbers."""
+    sums = [0, *itertools.accumulate(shares)]
+    edges = [total * part // sums[-1] for part in sums]
+    return [end - begin for begin, end in itertools.pairwise(edges)]
 
 
 def extra_limit(flows, paths):
