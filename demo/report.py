@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables, report.json and pictures from the results of demo/guest.
 
-report.py DIRECTORY	all the runs that are there
+report.py DIRECTORY			all the runs that are there
+report.py --compare DIRECTORY...	print their traffic and time, for the test of the simulator
 
 Exits 1 if a claim of the README does not hold.
 """
@@ -14,6 +15,7 @@ import sys
 import svg
 from fabric import fabric_of
 from measure import measure, port_map
+from simulate import compared, simulate
 
 OURS = ("least", "place", "place-4qp", "label-4qp", "label-8qp", "fewest", "all")
 # Policies that spread every flow over all paths: their claims hold for all traffic.
@@ -31,11 +33,14 @@ MAX_FLOWS_OVER_EVEN = 1
 # The control: no policy may gain or lose more.
 MAX_RING_DIFFERENCE = 0.05
 OTHERS = ("spray", "ecmp-8qp")
+# Of the measured time. Not under spray: rxe goes back, and sends again what it sent.
+MAX_SIMULATED_DIFFERENCE = 0.1
 
 COLUMNS = (
     ("policy", "<16"), ("QPs", ">3"), ("fullest uplink", ">14"), ("ideal", ">10"),
     ("uplinks off by", ">18"), ("downlinks off by", ">18"),
-    ("completion", ">10"), ("x bound", ">7"), ("worst step", ">10"), ("NAKs", ">6"),
+    ("completion", ">10"), ("simulated", ">9"), ("planned", ">7"), ("x bound", ">7"),
+    ("worst step", ">10"), ("NAKs", ">6"),
     ("retransm.", ">9"), ("ICRC drops", ">10"), ("extra pieces", ">12"),
 )
 # Links between routers that a report may have
@@ -86,6 +91,8 @@ def row(run):
             f"{max(map(max, run[f'{first}_bytes'])):,}",
             f"{max(run[f'{first}_ideal_bytes']):,}", off_by(run, UP), off_by(run, DOWN),
             f"{more}{run['completion_s']:.2f} s",
+            *(f"{run[name]:.2f} s" if name in run else "-"
+              for name in ("simulated_s", "planned_s")),
             f"{more}{over_bound(run):.3f}", f"{worst_step(run):.3f}",
             run["naks"], run["retransmissions"], run["icrc_drops"], extra)
 
@@ -173,6 +180,15 @@ def broken_run(run):
         yield f"{run['extra_pieces']} extra pieces"
 
 
+def broken_simulation(run):
+    """The claim that the simulator takes as long as the run."""
+    if "simulated_s" not in run or run["policy"] == "spray":
+        return
+    over = run["simulated_s"] / run["completion_s"] - 1
+    if abs(over) > MAX_SIMULATED_DIFFERENCE:
+        yield f"simulated {run['simulated_s']} s, {100 * over:+.1f} %"
+
+
 def broken_traffic(same):
     """Claims that compare the policies."""
     by_policy = {run["policy"]: run["completion_s"] for run in same}
@@ -201,9 +217,9 @@ def broken(report):
     if flows["landed_as_planned"] != flows["flows"]:
         yield (f"{flows['landed_as_planned']} of {flows['flows']} flows are on "
                "their planned spines")
-    for run in filter(is_ours, report["runs"]):
+    for run in report["runs"]:
         traffic = run["hosts_per_leaf"], run["pattern"], run["links"]
-        for text in broken_run(run):
+        for text in (*(broken_run(run) if is_ours(run) else ()), *broken_simulation(run)):
             yield f"{name(*traffic)}, {run['policy']}: {text}"
     for traffic, same in traffics(report["runs"]):
         if traffic[2] == "healthy":
@@ -211,11 +227,31 @@ def broken(report):
                 yield f"{name(*traffic)}: {text}"
 
 
+def measured(directory, said):
+    """Each run as an entry of the report, and as measured."""
+    for path in sorted(glob.glob(os.path.join(directory, "*", "run.json"))):
+        yield measure(os.path.dirname(path), said)
+
+
+def is_simulated(entry):
+    return entry["completed"] and entry["links"] == "healthy"
+
+
+def compare(directories):
+    """The runs for the test of the simulator, one a line."""
+    lines = [json.dumps(compared(entry, run), separators=(",", ":"))
+             for directory in directories
+             for entry, run in measured(directory, settings(os.path.join(directory, "settings")))
+             if is_simulated(entry)]
+    print("[", ",\n".join(lines), "]", sep="\n")
+
+
 def make(directory):
     said = settings(os.path.join(directory, "settings"))
     runs, flows, good = [], 0, 0
-    for path in glob.glob(os.path.join(directory, "*", "run.json")):
-        entry, run = measure(os.path.dirname(path), said)
+    for entry, run in measured(directory, said):
+        if is_simulated(entry):
+            entry |= simulate(run)
         runs.append(entry)
         # A broken link makes switches choose other paths.
         if is_ours(entry) and entry["links"] == "healthy":
@@ -239,6 +275,8 @@ def make(directory):
 
 
 def main():
+    if sys.argv[1] == "--compare":
+        return compare(sys.argv[2:])
     directory = sys.argv[1]
     report = make(directory)
     with open(os.path.join(directory, "report.json"), "w",
