@@ -33,8 +33,9 @@ MAX_FLOWS_OVER_EVEN = 1
 # The control: no policy may gain or lose more.
 MAX_RING_DIFFERENCE = 0.05
 OTHERS = ("spray", "ecmp-8qp")
-# Of the measured time. Not under spray: rxe goes back, and sends again what it sent.
-MAX_SIMULATED_DIFFERENCE = 0.1
+# Of the measured time. Not under spray: rxe goes back, and sends again what it sent. The furthest,
+# all-to-all under place in a fat tree, is 4 to 10 % off from run to run.
+MAX_SIMULATED_DIFFERENCE = 0.15
 
 COLUMNS = (
     ("policy", "<16"), ("QPs", ">3"), ("fullest uplink", ">14"), ("ideal", ">10"),
