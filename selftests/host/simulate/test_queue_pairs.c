@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Several flows of a pair in one step: each has a queue pair, which is hashed or dealt by itself. */
+/* Several flows of a pair in one step: each has a queue pair that is hashed or dealt by itself. */
 #include <stdlib.h>
 
 #include "../../ktap.h"
 #include "base/base.h"
+#include "near.h"
 #include "simulate/simulate.h"
 
 #define SPINES	4u
@@ -52,11 +53,6 @@ static double played(const char *policy, __u32 nr)
 	sim_traffic_free(&traffic);
 	sim_fabric_free(&fabric);
 	return ret ? -1 : result.completion;
-}
-
-static bool is_near(double a, double b)
-{
-	return a > b * 0.999999 && a < b * 1.000001;
 }
 
 int main(void)

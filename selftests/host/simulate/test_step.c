@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The traffic of training steps: who sends how much to whom, and closed forms of its completion. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../ktap.h"
 #include "base/base.h"
+#include "near.h"
 #include "simulate/simulate.h"
 
 #define RATE	50000000000.0
@@ -20,11 +20,6 @@ static struct chunk_step one(enum chunk_kind kind, enum chunk_group group, __u32
 		.name = "one", .model = model, .nr = 1,
 		.collective = { { kind, group, count, SIZE } },
 	};
-}
-
-static bool is_near(double a, double b)
-{
-	return fabs(a - b) <= 1e-6 * fabs(b);
 }
 
 /* What a host sends, or gets */
