@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Several flows of a pair in one step: each has a queue pair that is hashed or dealt by itself. */
+/* Several flows of a pair in one step: each has a queue pair, hashed or dealt by itself. */
 #include <stdlib.h>
 
 #include "../../ktap.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The traffic of training steps: who sends how much to whom, and closed forms of its completion. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,28 @@ static void test_kinds(void)
 	}
 	ktap_result(sends(&gather, CHUNK_TREE, 12, 11.0 / 12, 1),
 		    "tree: a collective that is no All-Reduce is a ring");
+}
+
+/* Both trees have two flows of half a buffer for each member but one. */
+static void test_tree(void)
+{
+	struct chunk_step reduce = one(CHUNK_ALL_REDUCE, CHUNK_GROUP_ALL, 1, 1);
+	struct sim_traffic traffic;
+	struct err err = {};
+	double sum = 0, most = 0;
+	bool ok = !sim_traffic_step(&traffic, &reduce, CHUNK_TREE, 27, &err) && traffic.steps == 1;
+	__u32 i;
+
+	for (i = 0; i < 27; i++) {
+		double bytes = bytes_of(&traffic, i, false);
+
+		sum += bytes;
+		most = fmax(most, bytes);
+		ok = ok && is_near(bytes, bytes_of(&traffic, i, true));
+	}
+	ktap_result(ok && is_near(sum, 2.0 * 26 * SIZE) && is_near(most, 2 * SIZE),
+		    "tree: an All-Reduce sends 2 (n - 1) buffers, and no member more than 2");
+	sim_traffic_free(&traffic);
 }
 
 static int compare(const void *a, const void *b)
@@ -278,6 +301,7 @@ int main(void)
 {
 	ktap_begin();
 	test_kinds();
+	test_tree();
 	test_patterns();
 	test_groups();
 	test_times();

@@ -12,14 +12,12 @@ struct err;
  * sim_traffic_step() - the collectives of a step, one after the other
  * @traffic: filled; to be freed by sim_traffic_free() in any case
  * @step: the step; its ranks are the hosts, in order
- * @alg: algorithm of the collectives: CHUNK_RING, CHUNK_HALVING, CHUNK_DIRECT, or CHUNK_TREE, which
- *	is a ring where the collective is no All-Reduce. An All-to-All is one step with all others
+ * @alg: algorithm of the collectives, as of sim_add_collective()
  * @hosts: number of hosts, at least 2
  * @err: says why the hosts do not take a collective
  *
  * A collective runs in all groups of its kind at the same time. Its @count times are one with all
- * of their bytes, and so are steps that follow each other if their pairs are equal, as those of a
- * ring; and an All-Gather and the Reduce-Scatter that is its reverse.
+ * of their bytes.
  *
  * Return: 0 or a negative errno.
  */
