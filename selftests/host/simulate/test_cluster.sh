@@ -93,6 +93,7 @@ what_is_refused()
 {
 	cluster 2 2 2 1 &&
 		fails 2 usage "hosts: not with --cluster" simulate --pattern ring --hosts 2 &&
+		fails 2 usage "so many links" simulate --pattern ring --dead 99 &&
 		fails 2 usage "flows: not with --cluster" simulate --flows /dev/null &&
 		fails 2 usage "only one of --leaves, --cluster" simulate --leaves 2 --pattern ring &&
 		fails 2 no-file "$dir/none" "$rocesteer" --json simulate --cluster "$dir/none" --rate 1 \

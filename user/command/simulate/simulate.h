@@ -79,6 +79,9 @@ struct simulation {
  */
 int simulate_recording(struct simulation *s, const char *files, struct err *err);
 
+/* Break the links of the fabric that are asked for. Return: 0 or a negative errno. */
+int simulate_break(struct simulation *s, __u32 seed, struct err *err);
+
 /* Play all policies with all seeds; free the loads of subjects. Return: 0 or a negative errno. */
 int simulate(struct simulation *s, struct err *err);
 

@@ -203,7 +203,7 @@ static int build(struct busy *b, struct err *err)
 	shape->aggs = fabric->spines;
 	shape->hosts = fabric->gpus_per_leaf;
 	return sim_fabric_init(&b->s->fabric, shape) ?:
-	       sim_fabric_break(&b->s->fabric, b->s->dead, b->s->slow, b->s->seed);
+	       simulate_break(b->s, b->s->seed, err);
 }
 
 static void put_jobs(struct json_object *root, const struct busy *b)

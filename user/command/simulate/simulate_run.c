@@ -94,16 +94,23 @@ static int make_traffic(struct simulation *s, __u32 seed, struct err *err)
 	return ret;
 }
 
+int simulate_break(struct simulation *s, __u32 seed, struct err *err)
+{
+	int ret = sim_fabric_break(&s->fabric, s->dead, s->slow, seed);
+
+	if (ret == -EINVAL)
+		return err_set(err, EXIT_BAD_INPUT, "usage",
+			       "--dead and --slow: the fabric does not have so many links");
+	return ret;
+}
+
 static int play_seed(struct simulating *now, struct err *err)
 {
 	struct simulation *s = now->s;
 	int ret;
 
-	ret = sim_fabric_break(&s->fabric, s->dead, s->slow, s->seed + now->seed);
-	if (ret == -EINVAL)
-		return err_set(err, EXIT_BAD_INPUT, "usage",
-			       "--dead and --slow: the fabric does not have so many links");
-	ret = ret ?: make_traffic(s, s->seed + now->seed, err);
+	ret = simulate_break(s, s->seed + now->seed, err) ?:
+	      make_traffic(s, s->seed + now->seed, err);
 	if (ret)
 		return ret;
 	s->steps = s->traffic.steps;
