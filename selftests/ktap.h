@@ -6,11 +6,20 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/compiler.h"
 
 /* Those of all files of a test */
 unsigned int ktap_count __attribute__((weak)), ktap_failed __attribute__((weak));
+
+/* Is this "make check-all", where tests take longer? Else the variable is not set, or empty. */
+static inline bool ktap_all(void)
+{
+	const char *all = getenv("CHECK_ALL");
+
+	return all && *all;
+}
 
 static inline void ktap_begin(void)
 {

@@ -64,7 +64,7 @@ static unsigned int seen(unsigned int n, const unsigned int *weight, unsigned in
 static void test_equal(void)
 {
 	static const unsigned int counts[] = { 2, 3, 4, 8, 16, 64 };
-	unsigned int runs = getenv("CHECK_ALL") ? 200000 : 20000, equal[64], i;
+	unsigned int runs = ktap_all() ? 200000 : 20000, equal[64], i;
 
 	for (i = 0; i < 64; i++)
 		equal[i] = 1;

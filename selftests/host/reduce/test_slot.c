@@ -136,8 +136,7 @@ static void test_mutants(char *self)
 
 int main(int argc, char **argv)
 {
-	const char *all = getenv("CHECK_ALL");
-	u64 runs = all && *all ? RUNS : FEW_RUNS;
+	u64 runs = ktap_all() ? RUNS : FEW_RUNS;
 	u32 i;
 
 	if (argc == 2 && !strcmp(argv[1], "mutant"))

@@ -112,7 +112,7 @@ static bool stays_fair(__u32 links, __u32 flows)
 
 static void test_fair(void)
 {
-	__u32 runs = getenv("CHECK_ALL") ? 100 : 5, i;
+	__u32 runs = ktap_all() ? 100 : 5, i;
 	bool fair = true;
 
 	for (i = 0; i < runs; i++)
