@@ -125,14 +125,18 @@ ktap_finish()
 # defer COMMAND...: run it at exit, the last one first
 defer()
 {
+	[[ $BASHPID == "${deferred_by:-}" ]] || deferred=()
+	deferred_by=$BASHPID
 	deferred=("${*@Q}" "${deferred[@]}")
 	trap deferred_run EXIT
 }
 
+# Of a fork that it has no record of, bash has the child run the trap of its parent.
 deferred_run()
 {
 	local command
 
+	[[ $BASHPID == "${deferred_by:-}" ]] || return 0
 	for command in "${deferred[@]}"; do
 		eval "$command" || echo "# cleanup failed: $command"
 	done
