@@ -190,7 +190,7 @@ int sim_deal(struct sim_route *route)
 		return -ENOMEM;
 	}
 	for (i = 0; i < traffic->nr; i++)
-		if (sim_leaf(shape, traffic->flow[i].from) != sim_leaf(shape, traffic->flow[i].to))
+		if (!sim_is_near(shape, &traffic->flow[i]))
 			d.order[n++] = i;
 	qsort_r(d.order, n, sizeof(*d.order), compare_flows, traffic->flow);
 	for (i = 1; !ret && i <= n; i++) {

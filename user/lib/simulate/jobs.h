@@ -26,7 +26,7 @@ struct sim_job {
  * @nr: number of @job
  * @policy: of all jobs
  * @seed: of what is random, also of when each job begins
- * @rounds: of the job that has the fewest when the others end
+ * @rounds: each job plays at least as many, and goes on until all have done so
  * @progress: called now and then with the rounds of that job, or NULL
  * @arg: passed to @progress
  */

@@ -28,7 +28,7 @@ static bool has_qps(enum sim_kind kind)
 
 int sim_policy_read(struct sim_policy *policy, const char *name)
 {
-	char kind[SIM_POLICY_NAME];
+	char kind[SIM_POLICY_NAME] = "";
 	unsigned int qps = 1;
 	int found, end = 0;
 

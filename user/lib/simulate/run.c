@@ -45,7 +45,7 @@ static void count_flow(const struct playing *p, const struct sim_flow *flow)
 
 	*row_bytes(p, SIM_HOST_UP, flow->from) += flow->bytes;
 	*row_bytes(p, SIM_HOST_DOWN, flow->to) += flow->bytes;
-	if (sim_leaf(shape, flow->from) == sim_leaf(shape, flow->to))
+	if (sim_is_near(shape, flow))
 		return;
 	*row_bytes(p, SIM_LEAF_UP, flow->from) += flow->bytes;
 	*row_bytes(p, SIM_LEAF_DOWN, flow->to) += flow->bytes;
