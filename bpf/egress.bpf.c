@@ -354,6 +354,23 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 	return steer_response(skb, frame, flow);
 }
 
+/* kmod/steer/kfunc.c */
+extern __s64 bpf_rocesteer_flow_answers(struct __sk_buff *skb,
+					const struct rocesteer_flow_key *key,
+					__u32 key__sz) __ksym __weak;
+
+/*
+ * Tell the module, once, of a packet by which its queue pair says what it will receive, whatever
+ * the verdict. The module may change the reserved bits of the BTH, and the ICRC.
+ */
+static __always_inline void tell_answers(struct __sk_buff *skb,
+					 const struct rocesteer_flow_key *key, __u8 opcode)
+{
+	if (opcode_tells_answers(opcode) && rs_use_module &&
+	    bpf_ksym_exists(bpf_rocesteer_flow_answers))
+		bpf_rocesteer_flow_answers(skb, key, sizeof(*key));
+}
+
 SEC("tcx/egress")
 int rocesteer_egress(struct __sk_buff *skb)
 {
@@ -361,13 +378,18 @@ int rocesteer_egress(struct __sk_buff *skb)
 	struct rocesteer_flow_key key __attribute__((aligned(8)));
 	struct packet pkt;
 	int verdict;
+	__u8 opcode;
 
 	frame = find_plain(skb, &verdict);
 	if (!frame)
 		return count_verdict(verdict == CONTINUE ? go_on(skb, TAIL_PARSE) : verdict);
-	if (!opcode_is_rc(frame->roce.bth.opcode))
-		return count_verdict(rarely(ROCESTEER_VERDICT_NOT_RC));
 	plain_key(&key, skb, frame, false);
+	opcode = frame->roce.bth.opcode;
+	if (opcode >= ROCESTEER_OP_RC_READ) {
+		if (!opcode_is_rc(opcode))
+			return count_verdict(rarely(ROCESTEER_VERDICT_NOT_RC));
+		tell_answers(skb, &key, opcode);
+	}
 	verdict = steer(skb, frame, &key);
 	if (verdict >= 0)
 		return count_verdict(verdict);
@@ -389,6 +411,7 @@ int rocesteer_parse(struct __sk_buff *skb)
 		return count_verdict(verdict);
 	if (!is_rc(&pkt))
 		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
+	tell_answers(skb, &pkt.key, pkt.opcode);
 	hand_over(HANDOVER_EGRESS, &pkt);
 	return count_verdict(go_on(skb, TAIL_SLOW));
 }

@@ -449,6 +449,12 @@ static __always_inline bool opcode_is_nak(__u8 opcode, __u8 syndrome)
 	return opcode == ROCESTEER_OP_RC_ACK && syndrome & ROCESTEER_AETH_TYPE;
 }
 
+/* Return: whether an RC packet says what its sender will receive. */
+static __always_inline bool opcode_tells_answers(__u8 opcode)
+{
+	return (ROCESTEER_OPS_ANSWERED | 1u << ROCESTEER_OP_RC_ACK) >> opcode % RC_OPCODES & 1;
+}
+
 static __always_inline bool is_rc(const struct packet *pkt)
 {
 	return opcode_is_rc(pkt->opcode);

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/sch_generic.h>
 
 #include <rocesteer/types.h>
 
@@ -17,6 +18,7 @@
 #include "kfunc.h"
 #include "net.h"
 #include "reseq.h"
+#include "reseq_answers.h"
 
 __bpf_kfunc_start_defs();
 
@@ -69,11 +71,38 @@ __bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 	return rocesteer_reseq_dqpn(rocesteer_net(dev_net(skb->dev)), key);
 }
 
+/* bpf_rocesteer_flow_answers - Note which packets a queue pair will receive
+ *
+ * To be called once for each acknowledgment, READ request and atomic that leaves. A NAK sets
+ * the order of the requests back; a READ request or an atomic tells the responses that come. A
+ * READ request is marked in place, and its ICRC corrected: pointers to the packet stay valid,
+ * but the reserved bits of the BTH may change.
+ *
+ * Parameters:
+ * @ctx		Pointer to ctx (__sk_buff) in TC program. Cannot be NULL
+ * @key		Flow of the packet. Cannot be NULL
+ * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
+ *
+ * Returns 0; -ENOENT if the packets of the queue pair that sends the packet are not
+ * resequenced; -EINVAL if the length is wrong, at ingress, and for other packets than of RC.
+ */
+__bpf_kfunc s64 bpf_rocesteer_flow_answers(struct __sk_buff *ctx,
+					   const struct rocesteer_flow_key *key,
+					   u32 key__sz)
+{
+	struct sk_buff *skb = (struct sk_buff *)ctx;
+
+	if (key__sz != sizeof(*key) || skb_at_tc_ingress(skb))
+		return -EINVAL;
+	return rocesteer_answers_note(rocesteer_net(dev_net(skb->dev)), key, skb);
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(rocesteer_kfunc_set)
 BTF_ID_FLAGS(func, bpf_rocesteer_flow_job, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_rocesteer_flow_dqpn, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_rocesteer_flow_answers, KF_TRUSTED_ARGS)
 BTF_KFUNCS_END(rocesteer_kfunc_set)
 
 static const struct btf_kfunc_id_set rocesteer_bpf_kfunc_set = {

@@ -23,6 +23,7 @@
 #include "qp_kprobe.h"
 #include "reseq.h"
 #include "reseq_hook.h"
+#include "reseq_mark.h"
 #include "reseq_window.h"
 
 static int __net_init rocesteer_net_init(struct net *net)
@@ -109,6 +110,9 @@ static int __init rocesteer_init(void)
 	err = rocesteer_hook_init();
 	if (err)
 		return err;
+	err = rocesteer_read_mark_init();
+	if (err)
+		return err;
 
 	err = rocesteer_flow_init();
 	if (err)
@@ -161,7 +165,7 @@ exit_flow:
  * - the device notifier: unregistering it removes all flows, announced while the netlink
  *   family still exists;
  * - netlink: sends queued events and waits for requests, which may have added flows or limits;
- * - namespaces, with their hooks, jobs and remaining flows;
+ * - namespaces, with their hook, jobs and remaining flows;
  * - RCU callbacks, which are code of this module.
  */
 static void __exit rocesteer_exit(void)

@@ -51,8 +51,8 @@ struct rocesteer_stats {
  * @users: flows charged to each uid, under rocesteer_lock
  * @reseqs: struct rocesteer_reseq by device and local queue pair number. Written under
  *	rocesteer_lock, read under RCU
- * @nr_hooks: jobs that need @hooks, under @conf
- * @hooks: netfilter hooks of the resequencer; priv is this struct
+ * @hook_users: jobs that need @hook, under @conf
+ * @hook: netfilter hook of the resequencer; priv is this struct
  * @policy: struct_ops policy that chooses source ports of queue pairs, or NULL. Under
  *	rocesteer_lock
  * @events: netlink messages to send, in the order of the changes, under rocesteer_lock
@@ -72,8 +72,8 @@ struct rocesteer_net {
 	u32 next_flow_id;
 	struct xarray users;
 	struct rhashtable reseqs;
-	u32 nr_hooks;
-	struct nf_hook_ops hooks[2];
+	u32 hook_users;
+	struct nf_hook_ops hook;
 	const struct rocesteer_policy *policy;
 	struct sk_buff_head events;
 	bool events_lost;

@@ -3,6 +3,8 @@
  * Mark READ requests: the requester resequences the responses. The mark is a bit of the BTH,
  * which the ICRC covers.
  */
+#include <linux/log2.h>
+#include <linux/moduleparam.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
@@ -11,6 +13,12 @@
 #include <rocesteer/roce.h>
 
 #include "reseq_mark.h"
+
+/* User space passes it to the BPF programs. */
+static unsigned int bth_reseq __ro_after_init = ROCESTEER_BTH_RESEQ;
+module_param(bth_reseq, uint, 0444);
+MODULE_PARM_DESC(bth_reseq,
+		 "Bit of resv7 in the BTH that marks READ requests whose responses are resequenced; the same at all hosts (default: 0x40)");
 
 /* A READ request has no payload: all have the same length. */
 struct read_mark_packet {
@@ -24,8 +32,7 @@ struct read_mark_packet {
 static __be16 read_mark_bit __ro_after_init;
 static u32 read_mark_delta __ro_after_init;
 
-/* @bit: a reserved bit of apsn */
-void __init rocesteer_read_mark_init(u32 bit)
+int __init rocesteer_read_mark_init(void)
 {
 	/* See icrc.h, with apsn in place of the source port. */
 	int bits = 8 * (sizeof(struct read_mark_packet) -
@@ -33,11 +40,16 @@ void __init rocesteer_read_mark_init(u32 bit)
 			sizeof(read_mark_bit));
 	u32 k = 0x80000000;
 
+	if (bth_reseq & ~ROCESTEER_BTH_RESV7 || !is_power_of_2(bth_reseq)) {
+		pr_err("bth_reseq=%#x: not one bit of %#x\n", bth_reseq, ROCESTEER_BTH_RESV7);
+		return -EINVAL;
+	}
 	while (bits--)
 		k = rocesteer_crc32_shift(k);
-	read_mark_bit = htons(bit >> 16);
+	read_mark_bit = htons(bth_reseq << ROCESTEER_BTH_SHIFT >> 16);
 	read_mark_delta =
 		rocesteer_icrc_delta(le16_to_cpu((__force __le16)read_mark_bit), k);
+	return 0;
 }
 
 /**

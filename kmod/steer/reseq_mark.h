@@ -6,7 +6,7 @@
 
 struct sk_buff;
 
-void rocesteer_read_mark_init(u32 bit);
+int rocesteer_read_mark_init(void);
 void rocesteer_read_mark_set(struct sk_buff *skb, unsigned int l4_off);
 
 #endif /* ROCESTEER_RESEQ_MARK_H */

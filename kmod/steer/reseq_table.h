@@ -71,6 +71,12 @@ static const struct rhashtable_params rocesteer_reseq_params = {
 	.automatic_shrinking = true,
 };
 
+/* Return: whether the namespace has no such queue pair. Context: any. */
+static inline bool rocesteer_reseq_none(const struct rocesteer_net *rn)
+{
+	return !atomic_read(&rn->reseqs.nelems);
+}
+
 /* Context: RCU read-side critical section. */
 static inline struct rocesteer_reseq *
 rocesteer_reseq_lookup(struct rocesteer_net *rn, u32 ifindex, u32 qpn)

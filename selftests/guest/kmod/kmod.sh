@@ -35,6 +35,29 @@ unload()
 	rmmod rocesteer
 }
 
+# answers_start DEVICE [COMMAND...]: tell the module which packets the device's queue pairs
+# will receive, as rocesteer_egress does. COMMAND enters its network namespace. Holds the module
+answers_start()
+{
+	local dev=$1 prog=/sys/fs/bpf/answers result
+	shift
+	bpftool prog load "$build/bpf/answers.bpf.o" "$prog" || return
+	"$@" tc qdisc replace dev "$dev" clsact &&
+		"$@" tc filter add dev "$dev" egress pref 1 bpf direct-action \
+			object-pinned "$prog"
+	result=$?
+	rm "$prog"
+	return "$result"
+}
+
+# answers_end DEVICE [COMMAND...]
+answers_end()
+{
+	local dev=$1
+	shift
+	"$@" tc filter del dev "$dev" egress pref 1
+}
+
 # rxe works in namespaces from 7.1 on
 rxe_has_netns()
 {

@@ -34,6 +34,18 @@ peer_end()
 	ip netns del rs-peer
 }
 
+# module_start PARAMETER...
+module_start()
+{
+	load "$@" && answers_start rst
+}
+
+module_end()
+{
+	answers_end rst
+	busywait 20000 unload 2>/dev/null
+}
+
 # qp_open off|on PSN [LOCAL PEER]: a queue pair that expects PSN, of job 1
 qp_open()
 {
@@ -278,8 +290,8 @@ peers_up()
 	ktap_plan "$1"
 	check "a link leads to a peer without rxe" peer_make
 	defer peer_end
-	check "the module loads" load
-	defer unload
+	check "the module loads" module_start
+	defer module_end
 	peers_start
 	defer peers_end
 }

@@ -11,7 +11,7 @@ cgroup=/sys/fs/cgroup/test-split
 split_prog=/sys/fs/bpf/split
 modprobe -a sch_netem sch_prio cls_u32 cls_bpf
 
-# split_load: load the program that splits, which holds the module
+# split_load: load the program that splits
 split_load()
 {
 	bpftool prog load "$build/bpf/split.bpf.o" "$split_prog"
@@ -27,7 +27,7 @@ split_start()
 {
 	local dev=$1
 	shift
-	"$@" tc filter add dev "$dev" egress bpf direct-action \
+	"$@" tc filter add dev "$dev" egress pref 2 bpf direct-action \
 		object-pinned "$split_prog"
 }
 
@@ -36,7 +36,7 @@ split_end()
 {
 	local dev=$1
 	shift
-	"$@" tc filter del dev "$dev" egress
+	"$@" tc filter del dev "$dev" egress pref 2
 }
 
 # paths_make DEVICE [COMMAND...]: three paths are class 1, the fourth is class 2, packets

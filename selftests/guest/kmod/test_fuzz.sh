@@ -305,7 +305,7 @@ ktap_plan 10
 chmod 755 "$dir"
 cp "$build/selftests/kmod-messages" "$dir/messages"
 check "the link has a wire, a VLAN and GRO" up
-check "the module loads" load
+check "the module loads" eval "load && answers_start rsb && answers_start rsb.7"
 defer down
 check "$((rounds * some)) packets arrive, some of them mutated" each all_kinds
 check "$((rounds * some)) packets answer outstanding READs, some of them mutated" each answers
@@ -314,6 +314,6 @@ check "a genuine queue pair works after the fuzzing" traffic
 check "$messages unprivileged netlink messages change nothing" unprivileged
 check "$messages privileged netlink messages are answered" privileged
 check "fuzzed jobs and flows can be deleted, and the module unloads" \
-	eval "jobs_end && busywait 20000 unload"
+	eval "jobs_end && answers_end rsb && answers_end rsb.7 && busywait 20000 unload"
 check "the kernel did not complain" kernel_quiet
 ktap_finish

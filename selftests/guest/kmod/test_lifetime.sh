@@ -76,7 +76,7 @@ b_is_gone()
 steer()
 {
 	in_b "$genl" job-add id=1 resequence=1 \
-		"cgroup-id=$cgroup_id" && split_start rsa in_a
+		"cgroup-id=$cgroup_id" && answers_start rsb in_b && split_start rsa in_a
 }
 
 module_start()
@@ -98,9 +98,10 @@ down()
 	rmdir "$cgroup"
 }
 
-# Programs hold the module
+# A program holds the module
 module_end()
 {
+	answers_end rsb in_b
 	split_end rsa in_a
 	split_unload
 	busywait "$patience" unload

@@ -320,7 +320,7 @@ answers_reset()
 
 bits_load()
 {
-	unload && load bth_paths=0x1c bth_reseq=2 &&
+	module_end && module_start bth_paths=0x1c bth_reseq=2 &&
 	inject 10.79.0.2 <<<"bits $((0x1c))"
 }
 

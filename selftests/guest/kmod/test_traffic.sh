@@ -40,9 +40,10 @@ down()
 	world_end
 }
 
-# Programs hold the module
+# A program holds the module
 end()
 {
+	answers_end rsb 2>/dev/null
 	split_end rsa 2>/dev/null
 	rm -f "$split_prog"
 	busywait 20000 unload
@@ -314,7 +315,7 @@ module_goes()
 {
 	even && paths rsa 2 rate "$rate"mbit delay 100ms && split_start rsa &&
 	traffic_start on 4 && busywait 20000 some_wait && split_end rsa &&
-	split_unload && busywait 20000 unload && wait "$traffic" && insmod "$module"
+	split_unload && answers_end rsb && busywait 20000 unload && wait "$traffic" && insmod "$module"
 }
 
 # Packets of the traffic wait at this moment
@@ -326,7 +327,7 @@ some_wait()
 ktap_plan 11
 defer down
 check "a veth pair has four paths" up
-check "the module loads" load
+check "the module loads" eval "load && answers_start rsb"
 defer end
 check "flows are split" eval "split_load && split_start rsa"
 check "a path that is 5 ms slower causes no NAK and keeps the rate" best skew
