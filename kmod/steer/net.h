@@ -20,6 +20,7 @@
 #include <uapi/linux/rocesteer.h>
 
 struct rocesteer_policy;
+struct rocesteer_reseq;
 
 /**
  * struct rocesteer_stats - per-CPU counters of a network namespace
@@ -51,6 +52,8 @@ struct rocesteer_stats {
  * @users: flows charged to each uid, under rocesteer_lock
  * @reseqs: struct rocesteer_reseq by device and local queue pair number. Written under
  *	rocesteer_lock, read under RCU
+ * @recent_reseqs: those of @reseqs that are found first. Written under rocesteer_lock, read
+ *	under RCU
  * @hook_users: jobs that need @hook, under @conf
  * @hook: netfilter hook of the resequencer; priv is this struct
  * @policy: struct_ops policy that chooses source ports of queue pairs, or NULL. Under
@@ -72,6 +75,7 @@ struct rocesteer_net {
 	u32 next_flow_id;
 	struct xarray users;
 	struct rhashtable reseqs;
+	struct rocesteer_reseq __rcu *recent_reseqs[64];
 	u32 hook_users;
 	struct nf_hook_ops hook;
 	const struct rocesteer_policy *policy;

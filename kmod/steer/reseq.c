@@ -65,6 +65,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 	__must_hold(&order->lock)
 {
 	struct sk_buff *skb, *next;
+	struct dst_entry *route;
 	unsigned int n = 0;
 
 	lockdep_assert_held(&order->lock);
@@ -77,10 +78,11 @@ static void reseq_deliver(struct rocesteer_order *order)
 			break;
 		}
 		skb = reseq_take(order, RESEQ_BUDGET - n % RESEQ_BUDGET);
+		route = order->route;
 		spin_unlock(&order->lock);
 		skb_list_walk_safe(skb, skb, next) {
 			skb_mark_not_on_list(skb);
-			rocesteer_deliver_continue(order->rn->net, skb);
+			rocesteer_deliver_continue(order->rn->net, skb, route);
 			n++;
 		}
 		spin_lock(&order->lock);
@@ -110,7 +112,7 @@ static void reseq_deliver_next(struct rocesteer_order *order, struct sk_buff *sk
 	lockdep_assert_held(&order->lock);
 	order->delivering = true;
 	spin_unlock(&order->lock);
-	rocesteer_deliver_continue(order->rn->net, skb);
+	rocesteer_deliver_continue(order->rn->net, skb, NULL);
 	spin_lock(&order->lock);
 	order->delivering = false;
 	reseq_deliver(order);
@@ -157,17 +159,17 @@ unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
  * delivered, or the verdict of connection tracking.
  */
 unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
-				  const struct rocesteer_packet *pkt,
+				  struct rocesteer_packet pkt,
 				  struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
-	bool is_next = rocesteer_order_is_next(order, pkt->psn, pkt->paths);
+	bool is_next = rocesteer_order_is_next(order, pkt.psn, pkt.paths);
 	unsigned int verdict;
 
 	if (order->dead)
 		return NF_ACCEPT;
-	if (is_next && (pkt->paths ?: order->paths) == 1) {
+	if (is_next && (pkt.paths ?: order->paths) == 1) {
 		rocesteer_order_pass(order, pkt);
 		return NF_ACCEPT;
 	}
@@ -287,6 +289,7 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 		kfree(reseq);
 		return ERR_PTR(err);
 	}
+	rcu_assign_pointer(*rocesteer_reseq_recent(rn, qp->sqpn), reseq);
 	return reseq;
 }
 
@@ -306,9 +309,13 @@ rocesteer_reseq_new(struct rocesteer_net *rn,
 void rocesteer_reseq_del(struct rocesteer_reseq *reseq)
 {
 	struct rocesteer_order *order = reseq->order;
+	struct rocesteer_reseq __rcu **recent;
 	unsigned long flags;
 
 	lockdep_assert_held(&rocesteer_lock);
+	recent = rocesteer_reseq_recent(order->rn, reseq->key.qpn);
+	if (rcu_access_pointer(*recent) == reseq)
+		RCU_INIT_POINTER(*recent, NULL);
 	rhashtable_remove_fast(&order->rn->reseqs, &reseq->node, rocesteer_reseq_params);
 
 	for (; order < reseq->order + ROCESTEER_PSNS_MAX; order++) {

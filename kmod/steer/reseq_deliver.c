@@ -70,14 +70,18 @@ unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
  * rocesteer_deliver_continue() - deliver a packet to the host
  * @net: namespace
  * @skb: packet that was stolen; consumed
+ * @route: where @skb has left its route
  *
  * Context: BH disabled, RCU read-side critical section.
  */
-void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb)
+void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb,
+				struct dst_entry *route)
 {
 	bool ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	int (*okfn)(struct net *net, struct sock *sk, struct sk_buff *skb);
 
+	if (!skb_dst(skb))
+		skb_dst_set_noref(skb, route);
 	okfn = READ_ONCE(deliver_okfn[ipv6]);
 	okfn(net, NULL, skb);
 }

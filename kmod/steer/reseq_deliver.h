@@ -4,12 +4,14 @@
 
 #include <linux/types.h>
 
+struct dst_entry;
 struct net;
 struct nf_hook_state;
 struct sk_buff;
 
 unsigned int rocesteer_deliver_steal(struct sk_buff *skb,
 				     const struct nf_hook_state *state);
-void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb);
+void rocesteer_deliver_continue(struct net *net, struct sk_buff *skb,
+				struct dst_entry *route);
 
 #endif /* ROCESTEER_RESEQ_DELIVER_H */

@@ -82,21 +82,34 @@ static inline bool hook_is_for(const struct rocesteer_reseq *reseq,
 	       ipv6_addr_equal(&reseq->local, &ipv6_hdr(skb)->daddr);
 }
 
-static noinline unsigned int hook_sort(struct rocesteer_order *order,
-				       struct sk_buff *skb,
-				       const struct rocesteer_headers *h,
-				       const struct nf_hook_state *state)
+static noinline unsigned int hook_sort_read(struct rocesteer_order *order,
+					    struct rocesteer_packet pkt,
+					    struct sk_buff *skb,
+					    const struct nf_hook_state *state)
+	__must_hold(&order->lock)
+{
+	const struct rocesteer_headers *h = (void *)skb_transport_header(skb);
+
+	pkt.length = rocesteer_headers_length(h, skb);
+	return rocesteer_reseq_sort(order, pkt, skb, state);
+}
+
+static inline unsigned int hook_sort(struct rocesteer_order *order,
+				     struct sk_buff *skb,
+				     const struct rocesteer_headers *h,
+				     const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
 	u8 paths = hook_paths(h);
 	struct rocesteer_packet pkt = {
 		.psn = rocesteer_headers_psn(h),
-		.length = rocesteer_headers_length(h, skb),
 		.paths = paths,
 		.sport = paths ? h->udp.source : 0,
 	};
 
-	return rocesteer_reseq_sort(order, &pkt, skb, state);
+	if (h->bth.opcode == ROCESTEER_OP_RC_READ)
+		return hook_sort_read(order, pkt, skb, state);
+	return rocesteer_reseq_sort(order, pkt, skb, state);
 }
 
 static inline unsigned int hook_receive(struct rocesteer_net *rn,

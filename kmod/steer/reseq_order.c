@@ -180,15 +180,24 @@ static void order_resync(struct rocesteer_order *order, u32 psn, u32 span)
 }
 
 /*
- * Hold the route of a packet that outlives this RCU read-side critical section. Return:
- * false if the route is gone; the packet is freed.
+ * Have a packet that outlives this RCU read-side critical section leave its route. One
+ * reference holds it for all, as one for each packet costs more than the rest of a wait.
+ * Return: false if the route is gone; the packet is freed.
  */
-static bool order_pin_dst(struct rocesteer_order *order, struct sk_buff *skb)
+static bool order_leave_route(struct rocesteer_order *order, struct sk_buff *skb)
 {
-	if (!skb_dst(skb) || skb_dst_force(skb))
-		return true;
-	order_drop(order, skb);
-	return false;
+	struct dst_entry *route = skb_dst(skb);
+
+	if (route && route != order->route) {
+		if (!dst_hold_safe(route)) {
+			order_drop(order, skb);
+			return false;
+		}
+		dst_release(order->route);
+		order->route = route;
+	}
+	skb_dst_drop(skb);
+	return true;
 }
 
 /* A duplicate or a retransmission */
@@ -204,7 +213,7 @@ static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
 	else if (!order->outstanding)
 		rocesteer_order_note_go_back(order, order->expected);
 	/* A resync has released packets, which go first. */
-	if (!order->ready || order_pin_dst(order, skb))
+	if (!order->ready || order_leave_route(order, skb))
 		rocesteer_order_ready(order, skb);
 }
 
@@ -215,14 +224,13 @@ static void order_begin_wait(struct rocesteer_order *order)
 }
 
 static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
-		       const struct rocesteer_packet *pkt, u32 span)
+		       struct rocesteer_packet pkt, u32 span)
 {
 	int err;
 
-	if (!order_pin_dst(order, skb))
+	if (!order_leave_route(order, skb))
 		return;
-	err = rocesteer_window_put(&order->window, skb, pkt->psn, span,
-				   pkt->sport, pkt->paths);
+	err = rocesteer_window_put(&order->window, skb, pkt.psn, span, pkt.sport, pkt.paths);
 	if (err < 0) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 		rocesteer_order_ready(order, skb);
@@ -247,25 +255,25 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
  * Context: BH disabled, RCU read-side critical section, holds @order->lock.
  */
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  const struct rocesteer_packet *pkt)
+			  struct rocesteer_packet pkt)
 {
-	u32 span = order_psns(order, pkt->length);
+	u32 span = order_psns(order, pkt.length);
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
 	/* Another CPU may deliver the packet, or this CPU later. */
-	if ((order->delivering || order->ready) && !order_pin_dst(order, skb))
+	if ((order->delivering || order->ready) && !order_leave_route(order, skb))
 		return;
 	if (!order->synced) {
 		order->synced = true;
-		order->expected = pkt->psn;
+		order->expected = pkt.psn;
 	}
-	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
+	ahead = rocesteer_psn_diff(pkt.psn, order->expected);
 	if (!ahead) {
-		order->paths = pkt->paths ?: order->paths;
+		order->paths = pkt.paths ?: order->paths;
 		order_fill(order, skb, span);
 	} else if (ahead < 0) {
-		order_behind(order, skb, pkt->psn, span);
+		order_behind(order, skb, pkt.psn, span);
 	} else if (ahead >= (s32)order->window.size) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW);
 		rocesteer_order_ready(order, skb);
@@ -276,12 +284,12 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 
 /* Note a packet that needs no sorting, see rocesteer_order_is_next(). */
 void rocesteer_order_pass(struct rocesteer_order *order,
-			  const struct rocesteer_packet *pkt)
+			  struct rocesteer_packet pkt)
 {
-	u32 end = pkt->psn + order_psns(order, pkt->length);
+	u32 end = pkt.psn + order_psns(order, pkt.length);
 
-	rocesteer_order_advance(order, order_next(order, pkt->psn, end),
-				pkt->paths ?: order->paths);
+	rocesteer_order_advance(order, order_next(order, pkt.psn, end),
+				pkt.paths ?: order->paths);
 }
 
 /**
@@ -430,6 +438,7 @@ void rocesteer_order_end(struct rocesteer_order *order)
 		order_none_ready(order);
 	}
 	rocesteer_window_free(&order->window);
+	dst_release(order->route);
 	kfree(order->outstanding);
 	WRITE_ONCE(order->outstanding, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "reseq_window.h"
 
+struct dst_entry;
 struct rocesteer_net;
 struct rocesteer_outstanding;
 
@@ -23,6 +24,8 @@ struct rocesteer_outstanding;
  *	acknowledgment, which does not carry the number
  * @sport: UDP source port, which identifies the path; 0 for an acknowledgment: a
  *	switch may let it overtake data on the same path
+ *
+ * Passed by value: two registers hold it.
  */
 struct rocesteer_packet {
 	u32 psn;
@@ -71,6 +74,9 @@ enum rocesteer_order_state {
  * @spurious_late: lateness of @lost_psn; a second copy proves a spurious loss. 0 for none
  * @outstanding: outstanding READs and atomics (responses only). Only the test for NULL is
  *	allowed without @lock
+ * @route: referenced route that the last packet left that waits, or leaves by another CPU;
+ *	NULL before the first one. All packets have the same addresses and device, and get
+ *	this one. Valid until RCU readers that have seen it are done
  * @window: waiting packets, all in (@expected, @expected + size)
  * @ready: packets to deliver, in order, linked by their next pointer
  * @ready_end: tail of @ready
@@ -104,6 +110,7 @@ struct rocesteer_order {
 	u64 lost_overtaken;
 	u64 spurious_late;
 	struct rocesteer_outstanding *outstanding;
+	struct dst_entry *route;
 	struct rocesteer_window window;
 	struct sk_buff *ready;
 	struct sk_buff **ready_end;
@@ -121,9 +128,9 @@ void rocesteer_order_init(struct rocesteer_order *order,
 			  u32 psn, bool fresh);
 void rocesteer_order_end(struct rocesteer_order *order);
 void rocesteer_order_pass(struct rocesteer_order *order,
-			  const struct rocesteer_packet *pkt);
+			  struct rocesteer_packet pkt);
 void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  const struct rocesteer_packet *pkt);
+			  struct rocesteer_packet pkt);
 bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length);
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);

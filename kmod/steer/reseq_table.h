@@ -77,12 +77,22 @@ static inline bool rocesteer_reseq_none(const struct rocesteer_net *rn)
 	return !atomic_read(&rn->reseqs.nelems);
 }
 
+/* Where the latest queue pair with these low bits is noted: rxe gives out numbers in turn. */
+static inline struct rocesteer_reseq __rcu **
+rocesteer_reseq_recent(struct rocesteer_net *rn, u32 qpn)
+{
+	return &rn->recent_reseqs[qpn % ARRAY_SIZE(rn->recent_reseqs)];
+}
+
 /* Context: RCU read-side critical section. */
 static inline struct rocesteer_reseq *
 rocesteer_reseq_lookup(struct rocesteer_net *rn, u32 ifindex, u32 qpn)
 {
 	const struct rocesteer_qp_key key = { .ifindex = ifindex, .qpn = qpn };
+	struct rocesteer_reseq *recent = rcu_dereference(*rocesteer_reseq_recent(rn, qpn));
 
+	if (likely(recent && recent->key.qpn == qpn && recent->key.ifindex == ifindex))
+		return recent;
 	return rhashtable_lookup(&rn->reseqs, &key, rocesteer_reseq_params);
 }
 
