@@ -66,6 +66,7 @@ static void reseq_deliver(struct rocesteer_order *order)
 {
 	struct sk_buff *skb, *next;
 	struct dst_entry *route;
+	rocesteer_okfn okfn;
 	unsigned int n = 0;
 
 	lockdep_assert_held(&order->lock);
@@ -79,10 +80,11 @@ static void reseq_deliver(struct rocesteer_order *order)
 		}
 		skb = reseq_take(order, RESEQ_BUDGET - n % RESEQ_BUDGET);
 		route = order->route;
+		okfn = order->okfn;
 		spin_unlock(&order->lock);
 		skb_list_walk_safe(skb, skb, next) {
 			skb_mark_not_on_list(skb);
-			rocesteer_deliver_continue(order->rn->net, skb, route);
+			rocesteer_deliver_continue(order->rn->net, skb, okfn, route);
 			n++;
 		}
 		spin_lock(&order->lock);
@@ -105,14 +107,23 @@ s64 rocesteer_reseq_dqpn(struct rocesteer_net *rn,
 	return dqpn;
 }
 
+static unsigned int reseq_steal(struct rocesteer_order *order, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	order->okfn = state->okfn;
+	return rocesteer_deliver_steal(skb);
+}
+
 /* Deliver a packet that is in order, while no packet is ready. */
 static void reseq_deliver_next(struct rocesteer_order *order, struct sk_buff *skb)
 	__must_hold(&order->lock)
 {
+	const rocesteer_okfn okfn = order->okfn;
+
 	lockdep_assert_held(&order->lock);
 	order->delivering = true;
 	spin_unlock(&order->lock);
-	rocesteer_deliver_continue(order->rn->net, skb, NULL);
+	rocesteer_deliver_continue(order->rn->net, skb, okfn, NULL);
 	spin_lock(&order->lock);
 	order->delivering = false;
 	reseq_deliver(order);
@@ -138,7 +149,7 @@ unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
 				  const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
-	unsigned int verdict = rocesteer_deliver_steal(skb, state);
+	unsigned int verdict = reseq_steal(order, skb, state);
 
 	if (verdict != NF_STOLEN)
 		return verdict;
@@ -148,45 +159,56 @@ unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
 }
 
 /**
- * rocesteer_reseq_sort() - resequence a packet
- * @order: order of the packet
- * @pkt: the packet, parsed
- * @skb: the packet, not GSO, without a socket
+ * rocesteer_reseq_sort() - resequence a packet that is not the next one
+ * @order: order of the packet, rocesteer_order_is_next() returned false
+ * @skb: the packet, with a struct rocesteer_packet, not GSO, without a socket
  * @state: state of the hook at LOCAL_IN
  *
  * Context: as rocesteer_reseq_pass().
- * Return: NF_ACCEPT if the packet need not be resequenced, NF_STOLEN if it waits or was
- * delivered, or the verdict of connection tracking.
+ * Return: NF_STOLEN if the packet waits or was delivered, NF_ACCEPT, or the verdict of
+ * connection tracking.
  */
 unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
-				  struct rocesteer_packet pkt,
 				  struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
-	bool is_next = rocesteer_order_is_next(order, pkt.psn, pkt.paths);
 	unsigned int verdict;
 
 	if (order->dead)
 		return NF_ACCEPT;
-	if (is_next && (pkt.paths ?: order->paths) == 1) {
-		rocesteer_order_pass(order, pkt);
-		return NF_ACCEPT;
-	}
 	if (order->nr_ready > 2 * order->window.size) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 		return NF_ACCEPT;
 	}
-	verdict = rocesteer_deliver_steal(skb, state);
+	verdict = reseq_steal(order, skb, state);
 	if (verdict != NF_STOLEN)
 		return verdict;
-	if (is_next) {
-		rocesteer_order_pass(order, pkt);
-		reseq_deliver_next(order, skb);
-	} else {
-		rocesteer_order_sort(order, skb, pkt);
-		reseq_deliver(order);
+	rocesteer_order_sort(order, skb);
+	reseq_deliver(order);
+	return NF_STOLEN;
+}
+
+/* Resequence a response or a READ request. Arguments, context and result: as above. */
+unsigned int rocesteer_reseq_sort_read(struct rocesteer_order *order,
+				       struct sk_buff *skb,
+				       const struct nf_hook_state *state)
+	__must_hold(&order->lock)
+{
+	const struct rocesteer_packet *pkt = rocesteer_packet(skb);
+	unsigned int verdict;
+
+	if (!rocesteer_order_is_next(order, pkt->psn, pkt->paths))
+		return rocesteer_reseq_sort(order, skb, state);
+	if ((pkt->paths ?: order->paths) == 1) {
+		rocesteer_order_pass(order, skb);
+		return NF_ACCEPT;
 	}
+	verdict = reseq_steal(order, skb, state);
+	if (verdict != NF_STOLEN)
+		return verdict;
+	rocesteer_order_pass(order, skb);
+	reseq_deliver_next(order, skb);
 	return NF_STOLEN;
 }
 

@@ -6,10 +6,9 @@
 
 #include <rocesteer/types.h>
 
-#include "reseq_order.h"
-
 struct nf_hook_state;
 struct rocesteer_net;
+struct rocesteer_order;
 struct rocesteer_qp;
 struct rocesteer_reseq;
 struct sk_buff;
@@ -47,9 +46,11 @@ unsigned int rocesteer_reseq_pass(struct rocesteer_order *order, u32 next,
 				  u8 paths, struct sk_buff *skb,
 				  const struct nf_hook_state *state);
 unsigned int rocesteer_reseq_sort(struct rocesteer_order *order,
-				  struct rocesteer_packet pkt,
 				  struct sk_buff *skb,
 				  const struct nf_hook_state *state);
+unsigned int rocesteer_reseq_sort_read(struct rocesteer_order *order,
+				       struct sk_buff *skb,
+				       const struct nf_hook_state *state);
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length);
 void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);

@@ -47,14 +47,10 @@ static inline bool hook_is_udp(const struct sk_buff *skb, u8 pf)
 				     ipv6_hdr(skb)->nexthdr) == IPPROTO_UDP;
 }
 
-/* Acknowledgments do not carry the number of paths. */
 static inline u8 hook_paths(const struct rocesteer_headers *h)
 {
 	u32 bits = be32_to_cpu(h->bth.dqpn) >> ROCESTEER_BTH_SHIFT & bth_paths;
 
-	if (h->bth.opcode == ROCESTEER_OP_RC_ACK ||
-	    h->bth.opcode == ROCESTEER_OP_RC_ATOMIC_ACK)
-		return 0;
 	return (bits >> bth_paths_shift) + 1;
 }
 
@@ -82,34 +78,52 @@ static inline bool hook_is_for(const struct rocesteer_reseq *reseq,
 	       ipv6_addr_equal(&reseq->local, &ipv6_hdr(skb)->daddr);
 }
 
+static inline void hook_note(struct sk_buff *skb, const struct rocesteer_headers *h, u32 span,
+			     u8 paths, __be16 sport)
+{
+	struct rocesteer_packet *pkt = rocesteer_packet(skb);
+
+	pkt->psn = rocesteer_headers_psn(h);
+	pkt->span = span;
+	pkt->paths = paths;
+	pkt->sport = sport;
+}
+
+/* A response, or a READ request. Out of line: other requests need no stack for it. */
 static noinline unsigned int hook_sort_read(struct rocesteer_order *order,
-					    struct rocesteer_packet pkt,
 					    struct sk_buff *skb,
+					    const struct rocesteer_headers *h,
 					    const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
-	const struct rocesteer_headers *h = (void *)skb_transport_header(skb);
+	u32 span = rocesteer_order_psns(order, rocesteer_headers_length(h, skb));
 
-	pkt.length = rocesteer_headers_length(h, skb);
-	return rocesteer_reseq_sort(order, pkt, skb, state);
+	/* Acknowledgments do not carry the number of paths. */
+	if (h->bth.opcode == ROCESTEER_OP_RC_ACK ||
+	    h->bth.opcode == ROCESTEER_OP_RC_ATOMIC_ACK)
+		hook_note(skb, h, span, 0, 0);
+	else
+		hook_note(skb, h, span, hook_paths(h), h->udp.source);
+	return rocesteer_reseq_sort_read(order, skb, state);
 }
 
-static inline unsigned int hook_sort(struct rocesteer_order *order,
-				     struct sk_buff *skb,
+/* Another request */
+static inline unsigned int hook_sort(struct rocesteer_order *order, struct sk_buff *skb,
 				     const struct rocesteer_headers *h,
 				     const struct nf_hook_state *state)
 	__must_hold(&order->lock)
 {
+	u32 psn = rocesteer_headers_psn(h);
 	u8 paths = hook_paths(h);
-	struct rocesteer_packet pkt = {
-		.psn = rocesteer_headers_psn(h),
-		.paths = paths,
-		.sport = paths ? h->udp.source : 0,
-	};
 
-	if (h->bth.opcode == ROCESTEER_OP_RC_READ)
-		return hook_sort_read(order, pkt, skb, state);
-	return rocesteer_reseq_sort(order, pkt, skb, state);
+	if (!rocesteer_order_is_next(order, psn, paths)) {
+		hook_note(skb, h, 1, paths, h->udp.source);
+		return rocesteer_reseq_sort(order, skb, state);
+	}
+	if (paths != 1)
+		return rocesteer_reseq_pass(order, psn + 1, paths, skb, state);
+	rocesteer_order_advance(order, psn + 1, paths);
+	return NF_ACCEPT;
 }
 
 static inline unsigned int hook_receive(struct rocesteer_net *rn,
@@ -119,11 +133,9 @@ static inline unsigned int hook_receive(struct rocesteer_net *rn,
 {
 	bool response = h->bth.opcode >= ROCESTEER_OP_RC_RESPONSE &&
 			h->bth.opcode <= ROCESTEER_OP_RC_ATOMIC_ACK;
-	unsigned int verdict = NF_ACCEPT;
 	struct rocesteer_reseq *reseq;
 	struct rocesteer_order *order;
-	u32 psn = rocesteer_headers_psn(h);
-	u8 paths = hook_paths(h);
+	unsigned int verdict;
 
 	/* rxe accepts packets only from the device of the queue pair's GID. */
 	reseq = rocesteer_reseq_lookup(rn, state->in->ifindex,
@@ -145,13 +157,10 @@ static inline unsigned int hook_receive(struct rocesteer_net *rn,
 	 * much as an uncontended lock.
 	 */
 	spin_lock(&order->lock);
-	if (response || h->bth.opcode == ROCESTEER_OP_RC_READ ||
-	    !rocesteer_order_is_next(order, psn, paths))
-		verdict = hook_sort(order, skb, h, state);
-	else if (paths == 1)
-		rocesteer_order_advance(order, psn + 1, paths);
+	if (response || h->bth.opcode == ROCESTEER_OP_RC_READ)
+		verdict = hook_sort_read(order, skb, h, state);
 	else
-		verdict = rocesteer_reseq_pass(order, psn + 1, paths, skb, state);
+		verdict = hook_sort(order, skb, h, state);
 	spin_unlock(&order->lock);
 	return verdict;
 }

@@ -29,12 +29,6 @@
 
 #define ORDER_NO_RESYNC	(ROCESTEER_PSN_MASK + 1)
 
-/* A READ request takes a PSN for each packet of the response. */
-static u32 order_psns(const struct rocesteer_order *order, u32 length)
-{
-	return length ? ((length - 1) >> order->mtu_shift) + 1 : 1;
-}
-
 static void order_expect(struct rocesteer_order *order, u32 psn)
 {
 	lockdep_assert_held(&order->lock);
@@ -79,14 +73,14 @@ static u32 order_release(struct rocesteer_order *order, u32 psn, u32 end)
 		skb = rocesteer_window_take(&order->window, psn);
 		if (!skb)
 			continue;
-		behind = psn + rocesteer_window_span(skb);
+		behind = psn + rocesteer_packet(skb)->span;
 		rocesteer_order_ready(order, skb);
 	}
 	return behind;
 }
 
 /* The packets that wait get what they waited for, or give up. Return: the time. */
-static u64 order_note_wait(struct rocesteer_order *order)
+static inline u64 order_note_wait(struct rocesteer_order *order)
 {
 	u64 now = ktime_get_ns();
 
@@ -129,12 +123,12 @@ static void order_drop_waiting(struct rocesteer_order *order)
 }
 
 /* The expected packet has come. */
-static void order_fill(struct rocesteer_order *order, struct sk_buff *skb,
-		       u32 span)
+static noinline void order_fill(struct rocesteer_order *order, struct sk_buff *skb)
 {
 	u32 psn = order->expected, n;
-	u32 next = order_next(order, psn, psn + span);
+	u32 next = order_next(order, psn, psn + rocesteer_packet(skb)->span);
 
+	order->paths = rocesteer_packet(skb)->paths ?: order->paths;
 	if (order->window.depth) {
 		order->gap = order_note_wait(order);
 		rocesteer_order_note_filled(order, next);
@@ -151,8 +145,7 @@ static void order_fill(struct rocesteer_order *order, struct sk_buff *skb,
 			break;
 		rocesteer_order_ready(order, skb);
 		psn = next;
-		span = rocesteer_window_span(skb);
-		next = order_next(order, psn, psn + span);
+		next = order_next(order, psn, psn + rocesteer_packet(skb)->span);
 	}
 	order_expect(order, next);
 	rocesteer_order_detect_loss(order);
@@ -179,31 +172,38 @@ static void order_resync(struct rocesteer_order *order, u32 psn, u32 span)
 	order->resync_psn = ORDER_NO_RESYNC;
 }
 
-/*
- * Have a packet that outlives this RCU read-side critical section leave its route. One
- * reference holds it for all, as one for each packet costs more than the rest of a wait.
- * Return: false if the route is gone; the packet is freed.
- */
-static bool order_leave_route(struct rocesteer_order *order, struct sk_buff *skb)
+static noinline bool order_hold_route(struct rocesteer_order *order, struct sk_buff *skb)
 {
 	struct dst_entry *route = skb_dst(skb);
 
-	if (route && route != order->route) {
-		if (!dst_hold_safe(route)) {
-			order_drop(order, skb);
-			return false;
-		}
-		dst_release(order->route);
-		order->route = route;
+	if (!route)		/* left before */
+		return true;
+	if (!dst_hold_safe(route)) {
+		order_drop(order, skb);
+		return false;
 	}
+	dst_release(order->route);
+	order->route = route;
+	return true;
+}
+
+/*
+ * Have a packet that outlives this RCU read-side critical section leave its route. One
+ * reference holds the route for all packets: one for each would be taken and given back.
+ * Return: false if the route is gone; the packet is freed.
+ */
+static inline bool order_leave_route(struct rocesteer_order *order, struct sk_buff *skb)
+{
+	if (skb_dst(skb) != order->route && !order_hold_route(order, skb))
+		return false;
 	skb_dst_drop(skb);
 	return true;
 }
 
 /* A duplicate or a retransmission */
-static void order_behind(struct rocesteer_order *order, struct sk_buff *skb,
-			 u32 psn, u32 span)
+static noinline void order_behind(struct rocesteer_order *order, struct sk_buff *skb)
 {
+	u32 psn = rocesteer_packet(skb)->psn, span = rocesteer_packet(skb)->span;
 	s32 behind = rocesteer_psn_diff(order->expected, psn);
 
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_BEHIND);
@@ -223,14 +223,13 @@ static void order_begin_wait(struct rocesteer_order *order)
 	rocesteer_order_restart_wait(order);
 }
 
-static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
-		       struct rocesteer_packet pkt, u32 span)
+static void order_hold(struct rocesteer_order *order, struct sk_buff *skb)
 {
 	int err;
 
 	if (!order_leave_route(order, skb))
 		return;
-	err = rocesteer_window_put(&order->window, skb, pkt.psn, span, pkt.sport, pkt.paths);
+	err = rocesteer_window_put(&order->window, skb);
 	if (err < 0) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NO_MEMORY);
 		rocesteer_order_ready(order, skb);
@@ -249,15 +248,13 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb,
 /**
  * rocesteer_order_sort() - sort a packet into the order
  * @order: order
- * @skb: packet; afterwards it is ready, waits, or is freed
- * @pkt: the same packet, parsed
+ * @skb: packet, with a struct rocesteer_packet; afterwards it is ready, waits, or is freed
  *
  * Context: BH disabled, RCU read-side critical section, holds @order->lock.
  */
-void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  struct rocesteer_packet pkt)
+void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb)
 {
-	u32 span = order_psns(order, pkt.length);
+	const struct rocesteer_packet *pkt = rocesteer_packet(skb);
 	s32 ahead;
 
 	lockdep_assert_held(&order->lock);
@@ -266,30 +263,28 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
 		return;
 	if (!order->synced) {
 		order->synced = true;
-		order->expected = pkt.psn;
+		order->expected = pkt->psn;
 	}
-	ahead = rocesteer_psn_diff(pkt.psn, order->expected);
+	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
 	if (!ahead) {
-		order->paths = pkt.paths ?: order->paths;
-		order_fill(order, skb, span);
+		order_fill(order, skb);
 	} else if (ahead < 0) {
-		order_behind(order, skb, pkt.psn, span);
+		order_behind(order, skb);
 	} else if (ahead >= (s32)order->window.size) {
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_OUT_OF_WINDOW);
 		rocesteer_order_ready(order, skb);
 	} else {
-		order_hold(order, skb, pkt, span);
+		order_hold(order, skb);
 	}
 }
 
 /* Note a packet that needs no sorting, see rocesteer_order_is_next(). */
-void rocesteer_order_pass(struct rocesteer_order *order,
-			  struct rocesteer_packet pkt)
+void rocesteer_order_pass(struct rocesteer_order *order, const struct sk_buff *skb)
 {
-	u32 end = pkt.psn + order_psns(order, pkt.length);
+	const struct rocesteer_packet *pkt = rocesteer_packet(skb);
+	u32 next = order_next(order, pkt->psn, pkt->psn + pkt->span);
 
-	rocesteer_order_advance(order, order_next(order, pkt.psn, end),
-				pkt.paths ?: order->paths);
+	rocesteer_order_advance(order, next, pkt->paths ?: order->paths);
 }
 
 /**
@@ -337,7 +332,7 @@ bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 			goto no_memory;
 		WRITE_ONCE(order->outstanding, out);
 	}
-	back = rocesteer_outstanding_add(out, psn, order_psns(order, length));
+	back = rocesteer_outstanding_add(out, psn, rocesteer_order_psns(order, length));
 	if (back < 0) {
 		order_drop_waiting(order);
 		order->synced = false;

@@ -10,29 +10,12 @@
 #include <rocesteer/roce.h>
 #include <rocesteer/types.h>
 
+#include "reseq_deliver.h"
 #include "reseq_window.h"
 
 struct dst_entry;
 struct rocesteer_net;
 struct rocesteer_outstanding;
-
-/**
- * struct rocesteer_packet - a received RC packet, parsed
- * @psn: packet sequence number
- * @length: bytes that a READ request asks for, 0 for other packets
- * @paths: number of paths that the sender splits the flow over, 1..64; 0 for an
- *	acknowledgment, which does not carry the number
- * @sport: UDP source port, which identifies the path; 0 for an acknowledgment: a
- *	switch may let it overtake data on the same path
- *
- * Passed by value: two registers hold it.
- */
-struct rocesteer_packet {
-	u32 psn;
-	u32 length;
-	u8 paths;
-	__be16 sport;
-};
 
 /**
  * enum rocesteer_order_state - what was done about the missing packet
@@ -77,6 +60,8 @@ enum rocesteer_order_state {
  * @route: referenced route that the last packet left that waits, or leaves by another CPU;
  *	NULL before the first one. All packets have the same addresses and device, and get
  *	this one. Valid until RCU readers that have seen it are done
+ * @okfn: continues at LOCAL_IN, the same for all packets, as their family is. Not exported:
+ *	the first packet tells it
  * @window: waiting packets, all in (@expected, @expected + size)
  * @ready: packets to deliver, in order, linked by their next pointer
  * @ready_end: tail of @ready
@@ -111,6 +96,7 @@ struct rocesteer_order {
 	u64 spurious_late;
 	struct rocesteer_outstanding *outstanding;
 	struct dst_entry *route;
+	rocesteer_okfn okfn;
 	struct rocesteer_window window;
 	struct sk_buff *ready;
 	struct sk_buff **ready_end;
@@ -127,14 +113,18 @@ void rocesteer_order_init(struct rocesteer_order *order,
 			  struct rocesteer_net *rn, u32 size, u32 path_mtu,
 			  u32 psn, bool fresh);
 void rocesteer_order_end(struct rocesteer_order *order);
-void rocesteer_order_pass(struct rocesteer_order *order,
-			  struct rocesteer_packet pkt);
-void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb,
-			  struct rocesteer_packet pkt);
+void rocesteer_order_pass(struct rocesteer_order *order, const struct sk_buff *skb);
+void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb);
 bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length);
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
+
+/* Return: PSNs of a packet. A READ request takes one for each packet of the response. */
+static inline u32 rocesteer_order_psns(const struct rocesteer_order *order, u32 length)
+{
+	return length ? ((length - 1) >> order->mtu_shift) + 1 : 1;
+}
 
 /**
  * rocesteer_order_is_next() - does a packet need no sorting?
