@@ -315,6 +315,31 @@ answers_reset()
 }
 
 #
+# The programs of a job that has none of the queue pairs
+#
+
+other=$cgroot/test-reseq
+
+other_load()
+{
+	answers_end rst && mkdir "$other" && cat >"$dir/ports.json" <<-E || return
+	{ "format": 1, "generation": 1, "created": "2026-01-02T03:04:05Z",
+	  "device": "rst", "hop": 1, "peers": [
+	    { "address": "10.79.0.3", "source": "10.79.0.1", "local": false,
+	      "leaf": "10.79.0.3", "probed": 1, "paths": [
+		{ "path": 0, "router": "10.79.0.3", "ports": [ 49152 ] } ] } ] }
+	E
+	"$build/rocesteer" job load --job 2 --cgroup "$other" --port-map "$dir/ports.json"
+}
+
+other_unload()
+{
+	"$build/rocesteer" job unload --job 2
+	rmdir "$other"
+	answers_start rst
+}
+
+#
 # Other bits of the BTH
 #
 
@@ -348,7 +373,7 @@ asks_by_bit()
 	return 1
 }
 
-peers_up 34
+peers_up 37
 # If connection tracking is built in, connections of other tests would expire meanwhile.
 check "connection tracking confirms sorted packets" with_qp tracked
 check "shuffled packets are delivered in order" with_qp order
@@ -377,6 +402,10 @@ check "lost READ data is requested once more" with_qp answers_lost
 check "READ data of a silent path is not waited for" with_qp answers_silent
 check "acknowledgments do not overtake READ data" with_qp answers_mixed
 check "RESET drops waiting READ data" with_qp answers_reset
+check "a job of other queue pairs is loaded" other_load
+check "its programs tell the module of a NAK of a flow that nobody steers" with_qp lost
+check "its programs tell the module of READ requests that nobody steers" with_qp answers_lost
+other_unload >/dev/null
 check "the module loads with other bits of the BTH" bits_load
 check "other bits of the BTH carry the number of paths" with_qp replanned
 check "with other bits of the BTH a lost packet causes one NAK" with_qp lost
