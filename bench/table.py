@@ -34,7 +34,7 @@ NAMES = {
 MOST = {"idle": 200, "observe": 450, "steer": 450, "split": 500, "tag": 600, "tag_first": 2000}
 # Most time to receive a packet, and of both ends of a flow, beyond the time without us
 MOST_RECEIVED = {"whole": 260, "in_order": 300, "swapped": 550}
-MOST_ADDED = {"module": 290, "steered": 1000, "observed": 800}
+MOST_ADDED = {"module": 290, "steered": 1000, "observed": 600}
 
 
 def part(title, times, rows, unit="ns"):
