@@ -11,6 +11,8 @@ s64 bpf_rocesteer_flow_job(struct __sk_buff *ctx,
 			   const struct rocesteer_flow_key *key, u32 key__sz);
 s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
 			    const struct rocesteer_flow_key *key, u32 key__sz);
+s64 bpf_rocesteer_flow_answers(struct __sk_buff *ctx,
+			       const struct rocesteer_flow_key *key, u32 key__sz);
 
 int rocesteer_kfunc_register(void);
 
