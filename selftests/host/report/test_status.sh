@@ -39,12 +39,12 @@ ready()
 		on_h0 selftests/host/lib/flows.py eth0 10.1.0.1 10.1.1.1 "$(seq -s , 16 23)" 0,1,2
 }
 
-# A host without the module has this note.
+# A host without the module has this note, and one on which whole flows have yet to begin another.
 silent()
 {
 	on_h0 "$rocesteer" --json status >"$dir/status" && jq . "$dir/status" && jq -e '(.fault | not) and
-		[.findings[] | [.severity, .code]] == [["note", "module-absent"]]' \
-		"$dir/status"
+		[.findings[] | select(.code != "whole-flows" or .whole.seen > 0) |
+			[.severity, .code]] == [["note", "module-absent"]]' "$dir/status"
 }
 
 # finds SEVERITY CODE: with the exit status, and a hint
@@ -224,7 +224,7 @@ says()
 load_warns_without_answers()
 {
 	unload && on_h0 "$rocesteer" job load --job 7 --all --port-map "$map" 2>"$dir/said" &&
-		[[ ! -s $dir/said ]] && unload || return
+		! grep -v '^job 7: flows stay whole: ' "$dir/said" && unload || return
 	jq '.peers[0] as $p | .peers = [range(10; 50) | $p + {address: "10.1.1.\(.)"}]' "$map" \
 		>"$dir/forty.json" || return
 	answer no && says '24 of 30 probes got no answer' && finds note no-answer &&

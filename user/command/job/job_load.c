@@ -405,6 +405,8 @@ int job_put(const struct cli_args *args, enum job_put how, struct json_object **
 		      l.over ? replace(&l, root) : load(&l, root);
 	if (!ret && !l.spec.dry_run)
 		note_daemon(&l);
+	if (!ret && !l.over)
+		job_load_whole(&l, *root);
 	free(l.flows);
 	peer_list_free(&l.peers);
 	free(l.sources);

@@ -89,6 +89,12 @@ size_t job_load_steered(const struct load *l);
  */
 int job_load_verify(struct load *l);
 
+/* Hosts of the job under the leaf of this one, which is among them; 0: not known. */
+__u32 job_load_hosts(const struct load *l);
+
+/* Where flows stay whole, and paths are not loaded alike: say what helps, and put it into @root. */
+void job_load_whole(const struct load *l, struct json_object *root);
+
 /* Write the record of the job. */
 void job_load_remember(struct load *l);
 

@@ -134,6 +134,8 @@ static void put_map(struct json_object *record, const struct load *l)
 	}
 	if (l->verified)
 		out_uint(record, "verified_at", l->verified);
+	if (job_load_hosts(l))
+		out_uint(record, "hosts", job_load_hosts(l));
 }
 
 /* The daemon searches for these. */

@@ -7,6 +7,7 @@
 
 #include "plan.h"
 #include "steer/steer.h"
+#include "../whole.h"
 
 static const struct out_column total_columns[] = {
 	{ "flows", "connections" },
@@ -55,9 +56,7 @@ int plan_qps_show(const struct out *out, const struct plan_spec *spec)
 		if (!exact && qps[i].imbalance == 1)
 			exact = qps[i].qps;
 	}
-	snprintf(nccl, sizeof(nccl),
-		 "NCCL_IB_QPS_PER_CONNECTION=%llu NCCL_IB_SPLIT_DATA_ON_QPS=1",
-		 best->qps);
+	snprintf(nccl, sizeof(nccl), WHOLE_NCCL, best->qps);
 	root = out_root();
 	out_uint(root, "flows", spec->flows);
 	out_uint(root, "paths", spec->paths);

@@ -8,6 +8,7 @@
 #include "prove/prove.h"
 #include "steer/steer.h"
 #include "../objects.h"
+#include "../whole.h"
 
 /* Queue pairs of a job that NICs are asked about */
 #define STATUS_NIC_FLOWS	4
@@ -18,6 +19,8 @@
  * @job: as in the tables
  * @device: name of its device, as the namespace has it, or empty
  * @flows: in the tables
+ * @whole: flows that stay whole
+ * @divided: flows that are split
  * @retransmissions: rounds of go-back-N of these
  * @imbalance: of its worst group, in hundredths; 0: nothing was sent
  * @no_port: paths without a port, of all groups
@@ -30,6 +33,7 @@
  * @steered: queue pairs that are steered
  * @nic: some of them
  * @source: the last of the addresses that flows have
+ * @alike: do its flows load paths alike, if they stay whole?
  * @record: what it was loaded from, or NULL
  */
 struct status_job {
@@ -37,6 +41,8 @@ struct status_job {
 	struct rocesteer_job job;
 	char device[IF_NAMESIZE];
 	__u64 flows;
+	__u64 whole;
+	__u64 divided;
 	__u64 retransmissions;
 	__u64 imbalance;
 	__u32 no_port;
@@ -49,6 +55,7 @@ struct status_job {
 	size_t steered;
 	struct prove_flow nic[STATUS_NIC_FLOWS];
 	__u8 source[16];
+	struct whole alike;
 	struct json_object *record;
 };
 

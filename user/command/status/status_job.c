@@ -159,6 +159,25 @@ static void judge_source(struct status *st, const struct status_job *item)
 	}
 }
 
+/* Say what would load paths alike where flows stay whole, and are not planned together. */
+static void judge_whole(struct status *st, struct status_job *item)
+{
+	const struct rocesteer_job *job = &item->job;
+	struct json_object *finding, *whole;
+	struct whole_words words;
+
+	if (split_kind(job->split)->is_planned || item->observed || item->divided ||
+	    (job->split && !item->whole))
+		return;
+	item->alike.hosts = record_uint(item, "hosts");
+	whole = whole_say(&item->alike, job->deal, job->actuator, &words);
+	if (!whole)
+		return;
+	finding = status_find(st, STATUS_NOTE, "whole-flows", item->id, "%s", words.message);
+	json_object_object_add(finding, "whole", whole);
+	status_advise(finding, "%s", words.hint);
+}
+
 static int compare(const void *a, const void *b)
 {
 	struct json_object *const *left = a, *const *right = b;
@@ -174,7 +193,7 @@ void status_jobs_judge(struct status *st)
 	size_t i;
 
 	for (i = 0; i < st->jobs.nr; i++) {
-		const struct status_job *item = st->jobs.item[i];
+		struct status_job *item = st->jobs.item[i];
 
 		put_job(out_append_object(array), st, item);
 		judge_device(st, item);
@@ -183,6 +202,7 @@ void status_jobs_judge(struct status *st)
 		judge_steering(st, item);
 		judge_module(st, item);
 		judge_source(st, item);
+		judge_whole(st, item);
 	}
 	json_object_array_sort(array, compare);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <rocesteer/roce.h>
 
 #include "discover/discover.h"
 #include "status.h"
@@ -63,6 +64,15 @@ static int read_groups(struct status *st, struct err *err)
 	return ret;
 }
 
+/* Does it stay whole? One that may be split is, until its peer says whether it may. */
+static bool is_whole(const struct status_job *item, const struct rocesteer_flow_path *path)
+{
+	return path->nr_pieces == 1 &&
+	       (!item->job.split || path->flags & ROCESTEER_FLOW_QP ||
+		(!(path->flags & ROCESTEER_FLOW_PEER_RESEQ) &&
+		 path->acked != ROCESTEER_PSN_NONE));
+}
+
 static int read_flow(const struct rocesteer_flow_key *key,
 		     const struct rocesteer_flow_path *path, void *arg)
 {
@@ -72,6 +82,11 @@ static int read_flow(const struct rocesteer_flow_key *key,
 	if (!item)
 		return 0;
 	item->flows++;
+	if (path->flags & ROCESTEER_FLOW_SHARE && (key->dqpn & ROCESTEER_QPN_MASK) <
+	    ROCESTEER_QPN_REDUCE) {
+		item->whole += is_whole(item, path);
+		item->divided += path->nr_pieces > 1;
+	}
 	status_nic_sample(st, item, key, path);
 	return 0;
 }
@@ -130,6 +145,25 @@ static void check_source(struct status *st, struct status_job *item, const __u8 
 		      item->device);
 }
 
+/* Paths that are held down come back: as long as there are others, they count. */
+static void read_paths(struct status_job *item, const struct rocesteer_peer *peer,
+		       const struct rocesteer_group *group)
+{
+	__u32 weight[ROCESTEER_MAX_PATHS], nr = 0, p;
+	__u64 paths = steer_peer_paths(peer), seen = 0;
+
+	if (peer->partial || bits(paths & ~group->down) < 2)
+		return;
+	for (p = 0; p < group->nr_paths && p < ROCESTEER_MAX_PATHS; p++) {
+		seen += peer->flows[p];
+		if (group->weight[p] == ROCESTEER_WEIGHT_HOME)
+			return;
+		if (paths >> p & 1)
+			weight[nr++] = group->weight[p];
+	}
+	whole_add(&item->alike, weight, nr, seen);
+}
+
 static int read_peer(const struct rocesteer_peer_key *key,
 		     const struct rocesteer_peer *peer, void *arg)
 {
@@ -144,6 +178,7 @@ static int read_peer(const struct rocesteer_peer_key *key,
 		return 0;
 	check_source(st, item, key->source);
 	item->ports += bits(steer_peer_paths(peer) & ~group.down);
+	read_paths(item, peer, &group);
 	to = sample_place(item);
 	if (!to)
 		return item->sample.peers ? 0 : -ENOMEM;

@@ -156,6 +156,17 @@ int plan_least_loaded(const __u64 *load, const __u32 *weight, __u32 paths, __u32
  */
 void plan_level(__u32 *weight, const __u64 *carried, __u32 paths, __u64 load);
 
+/**
+ * plan_scale() - the units of a plan
+ * @spec: its paths and flows are in range
+ * @unit: set: length of a flow; of one flow this is the number of whole queue pairs that load
+ *	the paths alike
+ * @share: filled: load of each path, in units; NULL: not wanted
+ *
+ * Return: 0 or -EINVAL or -EOVERFLOW, as plan_make().
+ */
+int plan_scale(const struct plan_spec *spec, __u64 *unit, __u64 *share);
+
 /* The greatest common divisor; of 0 and a number it is the number. */
 __u64 plan_gcd(__u64 a, __u64 b);
 

@@ -75,14 +75,4 @@ void deal_end(struct deal *deal);
 /* Deal all, in the fewest pieces. */
 void deal_fewest(struct deal *deal);
 
-/**
- * plan_scale() - the units of a plan
- * @spec: its paths and flows are in range
- * @unit: set: length of a flow
- * @share: filled: load of each path, in units; NULL: not wanted
- *
- * Return: 0 or -EINVAL or -EOVERFLOW, as plan_make().
- */
-int plan_scale(const struct plan_spec *spec, __u64 *unit, __u64 *share);
-
 #endif /* ROCESTEER_LIB_PLAN_PRIV_H */

@@ -262,6 +262,12 @@ size_t portmap_choose(struct portmap_path *paths, size_t nr, size_t most, __u32 
  */
 bool portmap_place(const struct portmap *map, __u32 *place);
 
+/*
+ * The hosts under our own leaf, this one among them; 0: the map has no peer there, or a path has
+ * @via, so that the leaf has fewer links than paths.
+ */
+__u32 portmap_hosts(const struct portmap *map);
+
 /* Sort each peer's paths. */
 void portmap_sort(struct portmap *map);
 

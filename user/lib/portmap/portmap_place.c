@@ -83,3 +83,17 @@ bool portmap_place(const struct portmap *map, __u32 *place)
 	}
 	return pod.own;
 }
+
+__u32 portmap_hosts(const struct portmap *map)
+{
+	struct pod pod = { .map = map };
+	__u32 hosts = 1;
+	size_t i;
+
+	find_pod(&pod);
+	if (!pod.own || pod.hop)
+		return 0;
+	for (i = 0; i < map->nr_peers; i++)
+		hosts += is_inside(&pod, &map->peers[i]);
+	return hosts;
+}
