@@ -102,7 +102,8 @@ place_in_pod()
 			10.3.1.2,10.2.0.1 10.3.2.2,10.2.0.2 10.3.3.2,10.2.0.3
 	} | jq -s '{format: 2, generation: 1, created: "2026-01-02T03:04:05Z", device: "rs0",
 		peers: .}' >"$dir/tiers.json"
-	job load --job 9 --all --port-map "$dir/tiers.json" | jq -e '.deal == "place"' || return
+	job load --job 9 --all --port-map "$dir/tiers.json" | jq -e '.deal == "place" and
+		.whole.paths == 6 and (.whole | has("hosts") | not)' || return
 	first=$(firsts)
 	job unload --job 9 && ip address del 10.1.0.3/24 dev rs0 || return
 	echo "$first"
