@@ -112,14 +112,21 @@ static size_t make_frame(struct frame *f, int payload)
 	return len;
 }
 
+/* An IPv4 address as the programs have addresses; the other bytes of @to are zero. */
+static void set_addr(__u8 *to, const char *addr)
+{
+	const __be32 ip = inet_addr(addr);
+
+	memset(to + 10, 0xff, 2);
+	memcpy(to + 12, &ip, sizeof(ip));
+}
+
 static struct rocesteer_flow_key flow_key(int ifindex, unsigned int flow)
 {
 	struct rocesteer_flow_key key = { .ifindex = ifindex,
 					  .dqpn = FIRST_QPN + flow };
-	__be32 peer = inet_addr(PEER);
 
-	memset(key.peer + 10, 0xff, 2);
-	memcpy(key.peer + 12, &peer, 4);
+	set_addr(key.peer, PEER);
 	return key;
 }
 
@@ -137,6 +144,7 @@ static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 
 	if (!skel)
 		die("load");
+	set_addr(path.source, SELF);
 	for (i = 0; i < pieces; i++) {
 		path.piece[i].end = i + 1;
 		path.piece[i].path = i;
