@@ -198,6 +198,7 @@ static __always_inline void observe_flow(struct rocesteer_flow_path *flow)
 	flow->flags |= ROCESTEER_FLOW_OBSERVED;
 	flow->piece[0].end = 1;
 	flow->piece[0].path = ROCESTEER_PATH_UNKNOWN;
+	flow->first_path = ROCESTEER_PATH_UNKNOWN;
 	flow->piece[0].sport = 0;
 	flow->nr_pieces = 1;
 }
@@ -321,6 +322,7 @@ __noinline int choose_home(const struct rocesteer_flow_key *key, struct rocestee
 	if (p < 0)
 		return ROCESTEER_VERDICT_NO_PATH;
 	set_home(flow, &ports, p);
+	flow->first_path = p;
 	return CONTINUE;
 }
 
@@ -337,6 +339,10 @@ __noinline int enter_flow(const struct rocesteer_flow_key *key, __u32 job, __u32
 	/* The other pieces, and what was sent, stay zero here. */
 	__builtin_memcpy(flow, &rocesteer_flow_init,
 			 offsetof(struct rocesteer_flow_path, piece));
+	__builtin_memcpy(&flow->next, &rocesteer_flow_init.next,
+			 offsetof(struct rocesteer_flow_path, sent) -
+			 offsetof(struct rocesteer_flow_path, next));
+	barrier();	/* or clang 14 stores the flags before it copies */
 	flow->flags = flags;
 	flow->generation = bpf_get_prandom_u32();
 	flow->job = job;

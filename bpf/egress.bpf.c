@@ -16,30 +16,8 @@
 #include "lib/psn.bpf.h"
 #include "lib/sport.bpf.h"
 
-/* K of every UDP length, see rocesteer/icrc.h; user space fills it. */
-const volatile __u32 rs_icrc[ROCESTEER_ICRC_WORDS];
-
-/* The sixteen steps are verified once. */
-__noinline __u32 icrc_compute(__u32 v, __u32 word)
-{
-	return word < ROCESTEER_ICRC_WORDS ?
-	       rocesteer_icrc_delta(v, rs_icrc[word]) : 0;
-}
-
-/* One XOR where the last packet on the path had the same length and port. */
-static __always_inline __u32 icrc_delta(volatile __u64 *icrc, __u16 v,
-					__u32 udp_len)
-{
-	__u64 cache = *icrc;
-	__u32 tag = udp_len << 16 | v;
-	__u32 delta;
-
-	if ((__u32)cache == tag)
-		return cache >> 32;
-	delta = icrc_compute(v, udp_len / 4);
-	*icrc = (__u64)delta << 32 | tag;
-	return delta;
-}
+/* Of every UDP length, see rocesteer/icrc.h; user space fills it. */
+__u32 rs_icrc[ROCESTEER_ICRC_WORDS][ROCESTEER_ICRC_TABLE] __attribute__((aligned(64)));
 
 /*
  * rocesteer_egress is enough for most packets. Another program goes on with the rest.
@@ -106,8 +84,8 @@ __noinline int count_slow_verdict(int verdict)
  */
 enum {
 	CB_L4_OFF,
-	CB_ICRC_OFF,
-	CB_ICRC_XOR,
+	CB_UDP_LEN,
+	CB_SPORT_XOR,	/* port that it has ^ port that it gets */
 	CB_SPORT,	/* network order */
 	CB_DQPN,	/* bits of the BTH's dqpn that are set, in network order */
 };
@@ -126,34 +104,43 @@ static __always_inline int count_steered(void)
 SEC("tcx/egress")
 int rocesteer_write(struct __sk_buff *skb)
 {
-	if (write_sport(skb, skb->cb[CB_L4_OFF], skb->cb[CB_ICRC_OFF],
-			skb->cb[CB_SPORT], skb->cb[CB_ICRC_XOR], skb->cb[CB_DQPN]))
+	__u32 l4_off = skb->cb[CB_L4_OFF], udp_len = skb->cb[CB_UDP_LEN], word = udp_len / 4;
+
+	barrier_var(word);	/* make clang index with the register that it checked */
+	if (word < ROCESTEER_ICRC_WORDS &&
+	    write_sport(skb, l4_off, l4_off + udp_len - ROCESTEER_ICRC_SIZE, skb->cb[CB_SPORT],
+			rocesteer_icrc_sum(rs_icrc[word], skb->cb[CB_SPORT_XOR]),
+			skb->cb[CB_DQPN]))
 		return count_steered();
 	return count_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
 }
 
 /*
  * Atomic, as a queue pair sends requests by one task and responses by another. User
- * space takes a counter that falls for one of a new flow.
+ * space takes a counter that falls for one of a new flow. Return: whether there is such a path.
  */
-static __always_inline void count_sent(struct rocesteer_sent *sent, __u32 len)
+static __always_inline bool count_sent(struct rocesteer_flow_path *flow, __u32 path, __u32 len)
 {
+	struct rocesteer_sent *sent = &flow->first;
+
+	barrier_var(path);	/* make clang index with the register that it checked */
+	if (path != flow->first_path) {
+		if (path >= ROCESTEER_MAX_PATHS)
+			return false;
+		sent = &flow->sent[path];
+	}
 	__sync_fetch_and_add(&sent->packets, 1);
 	__sync_fetch_and_add(&sent->bytes, len);
+	return true;
 }
 
 /* Compare the port of a queue pair that is steered by its label with the planned one. */
 __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 			  __u32 len)
 {
-	__u32 path;
-
 	if (!flow)	/* global functions are verified on their own */
 		return ROCESTEER_VERDICT_UNASSIGNED;
-	path = flow->piece[0].path;
-	barrier_var(path);
-	if (path < ROCESTEER_MAX_PATHS)
-		count_sent(&flow->sent[path], len);
+	count_sent(flow, flow->piece[0].path, len);
 	return sport == flow->piece[0].sport ? ROCESTEER_VERDICT_ON_PLAN :
 					       ROCESTEER_VERDICT_OFF_PLAN;
 }
@@ -174,18 +161,13 @@ static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_fl
 				      struct route route, __be16 sport, __u32 l4_off,
 				      __u32 udp_len, __be32 bits)
 {
-	struct rocesteer_sent *sent;
-
-	barrier_var(route.path);	/* make clang index with the register that it checked */
-	if (route.path >= ROCESTEER_MAX_PATHS || !route.sport)
+	if (!route.sport || !count_sent(flow, route.path, skb->len))
 		return rarely(ROCESTEER_VERDICT_NO_PATH);
-	sent = &flow->sent[route.path];
-	count_sent(sent, skb->len);
 	if (sport == route.sport && !bits)
 		return rarely(ROCESTEER_VERDICT_STEERED);
 	skb->cb[CB_L4_OFF] = l4_off;
-	skb->cb[CB_ICRC_OFF] = l4_off + udp_len - ROCESTEER_ICRC_SIZE;
-	skb->cb[CB_ICRC_XOR] = icrc_delta(&sent->icrc, sport ^ route.sport, udp_len);
+	skb->cb[CB_UDP_LEN] = udp_len;
+	skb->cb[CB_SPORT_XOR] = sport ^ route.sport;
 	skb->cb[CB_SPORT] = route.sport;
 	skb->cb[CB_DQPN] = bits;
 	return go_on(skb, TAIL_WRITE);
@@ -277,10 +259,7 @@ static __always_inline int steer_response(struct __sk_buff *skb, const struct pl
  */
 static __always_inline int count_observed(struct rocesteer_flow_path *flow, __u32 len)
 {
-	__u32 path = flow->piece[0].path;
-
-	barrier_var(path);
-	count_sent(&flow->sent[path < ROCESTEER_MAX_PATHS ? path : 0], len);
+	count_sent(flow, flow->piece[0].path, len);
 	flow->idle = 0;
 	return ROCESTEER_VERDICT_OBSERVED;
 }
@@ -425,7 +404,7 @@ __noinline int note_packet(const struct handover *h, struct rocesteer_flow_path 
 		return -1;
 	seq = is_response(&h->pkt);
 	if (!is_nak(&h->pkt)) {
-		rounds = psn_note(&flow->psns[seq], h->pkt.psn);
+		rounds = psn_note(&flow->psns[seq], &flow->resent[seq], h->pkt.psn);
 		if (rounds)
 			note_round(&h->pkt.key, flow, i, rounds, seq);
 	}

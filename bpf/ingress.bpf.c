@@ -63,18 +63,19 @@ static __always_inline bool concerns_flow(const struct packet *pkt)
 static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 					const struct packet *pkt, __u32 psn)
 {
-	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
+	const struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
+	struct rocesteer_resent *resent = &flow->resent[ROCESTEER_REQUESTS];
 
 	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
 	case ROCESTEER_AETH_ACK:
 		flow->acked = psn;
-		psn_acked(psns, (psn + 1) & ROCESTEER_PSN_MASK);
+		psn_acked(resent, (psn + 1) & ROCESTEER_PSN_MASK);
 		break;
 	case ROCESTEER_AETH_RNR:
-		psn_asked(psns, psn, true);
+		psn_asked(psns, resent, psn, true);
 		break;
 	default:
-		psn_asked(psns, psn, false);
+		psn_asked(psns, resent, psn, false);
 	}
 }
 

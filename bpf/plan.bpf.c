@@ -75,15 +75,10 @@ static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 /* Count on path @p what an observed flow sent before its path was known. */
 static __always_inline void move_sent(struct rocesteer_flow_path *flow, __u32 p)
 {
-	struct rocesteer_sent *from = &flow->sent[0], *to;
-
 	barrier_var(p);
-	if (!p || p >= ROCESTEER_MAX_PATHS)
-		return;
-	to = &flow->sent[p];
-	__sync_fetch_and_add(&to->packets, __sync_lock_test_and_set(&from->packets, 0));
-	__sync_fetch_and_add(&to->bytes, __sync_lock_test_and_set(&from->bytes, 0));
-	__sync_fetch_and_add(&to->rounds, __sync_lock_test_and_set(&from->rounds, 0));
+	flow->first_path = p;
+	if (p && p < ROCESTEER_MAX_PATHS)
+		__sync_fetch_and_add(&flow->rounds[p], __sync_lock_test_and_set(&flow->rounds[0], 0));
 }
 
 /* The path of an observed flow is known. Its packets keep their port. */

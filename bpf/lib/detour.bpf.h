@@ -158,7 +158,7 @@ __noinline __u32 enough_rounds(const struct rocesteer_flow_path *flow, __u32 seq
 		return 0;
 	if (seq == ROCESTEER_REQUESTS &&
 	    (flow->acked == ROCESTEER_PSN_NONE ||	/* NAKs are not known */
-	     flow->psns[seq].again & ROCESTEER_PSN_ASKED))
+	     flow->resent[seq].again & ROCESTEER_PSN_ASKED))
 		return DETOUR_ROUNDS;
 	return 1;
 }
@@ -202,7 +202,7 @@ __noinline int note_round(const struct rocesteer_flow_key *key,
 		path = 0;
 	barrier_var(path);
 	if (path < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_add(&flow->sent[path].rounds, 1);
+		__sync_fetch_and_add(&flow->rounds[path], 1);
 	if (flow->flags & ROCESTEER_FLOW_OBSERVED)
 		return 0;
 	enough = enough_rounds(flow, seq);

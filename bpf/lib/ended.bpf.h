@@ -25,12 +25,18 @@ find_ended(const struct rocesteer_flow_key *key, const struct rocesteer_flow_pat
 	return bpf_map_lookup_elem(&rs_ended, &gkey);
 }
 
-static __always_inline void add_ended(struct rocesteer_ended_path *to,
-				      const struct rocesteer_sent *sent)
+static __always_inline void add_sent(struct rocesteer_ended_path *to,
+				     const struct rocesteer_sent *sent)
 {
 	__sync_fetch_and_add(&to->packets, sent->packets);
 	__sync_fetch_and_add(&to->bytes, sent->bytes);
-	__sync_fetch_and_add(&to->rounds, sent->rounds);
+}
+
+static __always_inline void add_ended(struct rocesteer_ended_path *to,
+				      const struct rocesteer_flow_path *flow, __u32 p)
+{
+	add_sent(to, &flow->sent[p]);
+	__sync_fetch_and_add(&to->rounds, flow->rounds[p]);
 }
 
 /**
@@ -43,19 +49,27 @@ static __always_inline void add_ended(struct rocesteer_ended_path *to,
 __noinline int count_ended(const struct rocesteer_flow_key *key,
 			   const struct rocesteer_flow_path *flow)
 {
+	struct rocesteer_ended_path *to;
 	struct rocesteer_ended *ended;
-	__u32 first = 0, p;
+	__u32 from = 0, first, p;
 
 	ended = key && flow ? find_ended(key, flow) : NULL;
 	if (!ended)
 		return -1;
 	if (flow->piece[0].path == ROCESTEER_PATH_UNKNOWN) {
-		add_ended(&ended->unknown, &flow->sent[0]);
-		first = 1;
+		add_ended(&ended->unknown, flow, 0);
+		from = 1;
 	}
 	/* Also where nothing was sent: the verifier would follow each branch. */
-	bpf_for(p, first, ROCESTEER_MAX_PATHS)
-		add_ended(&ended->path[p], &flow->sent[p]);
+	bpf_for(p, from, ROCESTEER_MAX_PATHS)
+		add_ended(&ended->path[p], flow, p);
+	first = flow->first_path;
+	to = &ended->unknown;
+	if (first < ROCESTEER_MAX_PATHS) {
+		barrier_var(first);	/* or clang indexes before it checks */
+		to = &ended->path[first];
+	}
+	add_sent(to, &flow->first);
 	__sync_fetch_and_add(&ended->cnps, flow->cnps);
 	__sync_fetch_and_add(&ended->flows, 1);
 	return 0;

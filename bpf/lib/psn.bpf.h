@@ -33,17 +33,19 @@ static __always_inline void psn_advance(struct rocesteer_psns *psns, __u32 psn)
 }
 
 /* The queue pair began again, with a PSN far from those before. */
-static __always_inline void psn_begin(struct rocesteer_psns *psns, __u32 psn)
+static __always_inline void psn_begin(struct rocesteer_psns *psns,
+				      struct rocesteer_resent *resent, __u32 psn)
 {
-	psns->again = 0;
-	psns->rounds = 0;
-	psns->repeats = ROCESTEER_PSN_NONE;
+	resent->again = 0;
+	resent->rounds = 0;
+	resent->repeats = ROCESTEER_PSN_NONE;
 	psn_advance(psns, psn);
 }
 
 /**
  * psn_note() - keep account of a packet that is sent
  * @psns: its sequence of its flow
+ * @resent: the rounds of that
  * @psn: its PSN
  *
  * A receiver acknowledges a duplicate again: for acknowledgments a round says
@@ -51,7 +53,8 @@ static __always_inline void psn_begin(struct rocesteer_psns *psns, __u32 psn)
  *
  * Return: how many rounds in a row began with @psn, where it begins one; else 0.
  */
-static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
+static __always_inline __u32 psn_note(struct rocesteer_psns *psns,
+				      struct rocesteer_resent *resent, __u32 psn)
 {
 	__u32 last = psns->last;
 
@@ -60,18 +63,18 @@ static __always_inline __u32 psn_note(struct rocesteer_psns *psns, __u32 psn)
 		return 0;
 	}
 	if (((psns->next - psn) & ROCESTEER_PSN_MASK) > PSN_WINDOW) {
-		psn_begin(psns, psn);
+		psn_begin(psns, resent, psn);
 		return 0;
 	}
 	psns->last = (psn + 1) & ROCESTEER_PSN_MASK;
 	if (!psn_before(psn, last))
 		return 0;
-	if ((psns->again & ROCESTEER_PSN_MASK) != psn) {
-		psns->again = psn;
-		psns->rounds = 0;
-		psns->repeats = psns->next;
+	if ((resent->again & ROCESTEER_PSN_MASK) != psn) {
+		resent->again = psn;
+		resent->rounds = 0;
+		resent->repeats = psns->next;
 	}
-	return ++psns->rounds;
+	return ++resent->rounds;
 }
 
 /**
@@ -113,29 +116,30 @@ static __always_inline bool psn_continues(const struct rocesteer_psns *psns,
 }
 
 /* The peer has all packets before this one. */
-static __always_inline void psn_acked(struct rocesteer_psns *psns, __u32 psn)
+static __always_inline void psn_acked(struct rocesteer_resent *resent, __u32 psn)
 {
-	if (psns->repeats != ROCESTEER_PSN_NONE &&
-	    !psn_before(psn, psns->repeats))
-		psns->repeats = ROCESTEER_PSN_NONE;
+	if (resent->repeats != ROCESTEER_PSN_NONE &&
+	    !psn_before(psn, resent->repeats))
+		resent->repeats = ROCESTEER_PSN_NONE;
 }
 
 /*
  * The peer asks for a packet, which begins the next round. A packet that a timeout has
  * repeated already was lost twice. RNR: the packet arrived, do not count it as lost.
  */
-static __always_inline void psn_asked(struct rocesteer_psns *psns, __u32 psn,
+static __always_inline void psn_asked(const struct rocesteer_psns *psns,
+				      struct rocesteer_resent *resent, __u32 psn,
 				      bool not_ready)
 {
-	bool repeated = psns->repeats != ROCESTEER_PSN_NONE &&
-			psn_before(psn, psns->repeats) &&
+	bool repeated = resent->repeats != ROCESTEER_PSN_NONE &&
+			psn_before(psn, resent->repeats) &&
 			psn_before(psn, psns->last);
 
-	if (not_ready || (psns->again & ROCESTEER_PSN_MASK) != psn) {
-		psns->again = psn | ROCESTEER_PSN_ASKED;
-		psns->rounds = repeated && !not_ready;
+	if (not_ready || (resent->again & ROCESTEER_PSN_MASK) != psn) {
+		resent->again = psn | ROCESTEER_PSN_ASKED;
+		resent->rounds = repeated && !not_ready;
 	}
-	psn_acked(psns, psn);
+	psn_acked(resent, psn);
 }
 
 #endif /* PSN_BPF_H */

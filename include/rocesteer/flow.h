@@ -9,7 +9,7 @@
 static const struct rocesteer_flow_path rocesteer_flow_init = {
 	.acked = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
-	.psns[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
+	.resent[ROCESTEER_REQUESTS].repeats = ROCESTEER_PSN_NONE,
 	.psns[ROCESTEER_RESPONSES].next = ROCESTEER_PSN_NONE,
 };
 

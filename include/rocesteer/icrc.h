@@ -25,6 +25,9 @@
 /* UDP lengths of RoCE v2 are multiples of 4: one word of K for each length */
 #define ROCESTEER_ICRC_WORDS	(ROCESTEER_MAX_UDP_LEN / 4 + 1)
 
+/* The products v * K of each four bits of v, for one UDP length: sixteen words, four times */
+#define ROCESTEER_ICRC_TABLE	64
+
 /* Multiply @a by x modulo the CRC polynomial. */
 static inline __u32 rocesteer_crc32_shift(__u32 a)
 {
@@ -79,6 +82,34 @@ static inline __u32 rocesteer_icrc_delta(__u16 v, __u32 k)
 		a = (a >> 1) ^ carry * ROCESTEER_CRC32_POLY ^ bit * k;
 	}
 	return a;
+}
+
+/**
+ * rocesteer_icrc_tables() - compute the tables of all UDP lengths, in user space
+ * @tables: ROCESTEER_ICRC_WORDS of them; the first is never used
+ */
+static inline void rocesteer_icrc_tables(__u32 (*tables)[ROCESTEER_ICRC_TABLE])
+{
+	__u32 k[ROCESTEER_ICRC_WORDS];
+	unsigned int i, n;
+
+	rocesteer_icrc_init(k);
+	for (i = 0; i < ROCESTEER_ICRC_WORDS; i++)
+		for (n = 0; n < ROCESTEER_ICRC_TABLE; n++)
+			tables[i][n] = rocesteer_icrc_delta((n & 15) << (n / 16 * 4), k[i]);
+}
+
+/**
+ * rocesteer_icrc_sum() - rocesteer_icrc_delta() by a table
+ * @table: of the packet's UDP length
+ * @v: old port ^ new port
+ *
+ * Return: the word to XOR into the ICRC loaded little-endian.
+ */
+static inline __u32 rocesteer_icrc_sum(const __u32 *table, __u16 v)
+{
+	return table[v & 15] ^ table[16 + (v >> 4 & 15)] ^ table[32 + (v >> 8 & 15)] ^
+	       table[48 + (v >> 12)];
 }
 
 #endif /* ROCESTEER_ICRC_H */

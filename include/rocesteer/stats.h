@@ -6,16 +6,33 @@
 #include "types.h"
 
 /**
- * struct rocesteer_ended_path - what flows that ended have sent on one path
- * @packets: as in struct rocesteer_sent, like the fields that follow
+ * struct rocesteer_ended_path - what a flow, or flows that ended, have sent on one path
+ * @packets: as in struct rocesteer_sent
  * @bytes: likewise
- * @rounds: likewise
+ * @rounds: as in struct rocesteer_flow_path
  */
 struct rocesteer_ended_path {
 	__u64 packets;
 	__u64 bytes;
 	__u64 rounds;
 };
+
+/**
+ * rocesteer_sent_on() - what a flow has sent on a path
+ * @flow: the flow
+ * @p: path; 0 has what an observed flow sent on a path that is not known yet
+ */
+static inline struct rocesteer_ended_path rocesteer_sent_on(const struct rocesteer_flow_path *flow,
+							    __u32 p)
+{
+	__u32 first = flow->first_path == ROCESTEER_PATH_UNKNOWN ? 0 : flow->first_path;
+
+	return (struct rocesteer_ended_path) {
+		.packets = flow->sent[p].packets + (p == first ? flow->first.packets : 0),
+		.bytes = flow->sent[p].bytes + (p == first ? flow->first.bytes : 0),
+		.rounds = flow->rounds[p],
+	};
+}
 
 /**
  * struct rocesteer_ended - flows of a group that ended, value of rs_ended

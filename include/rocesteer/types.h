@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 /* Layout version of the maps; a pinned set of another one is refused. */
-#define ROCESTEER_ABI		12
+#define ROCESTEER_ABI		13
 
 /* Equal-cost paths from one NIC to one destination leaf. */
 #define ROCESTEER_MAX_PATHS	64
@@ -67,17 +67,10 @@ struct rocesteer_piece {
  * struct rocesteer_sent - what a flow sent on one path
  * @packets: packets
  * @bytes: their bytes, Ethernet header included
- * @rounds: rounds of go-back-N whose first packet has this path: the packet, or its
- *	acknowledgment, was lost
- * @icrc: ICRC change of the last packet that was rewritten: the XOR word in bits
- *	63..32, the UDP length in 31..16, old port ^ new port in 15..0. One
- *	word, so that a torn read is impossible.
  */
 struct rocesteer_sent {
 	__u64 packets;
 	__u64 bytes;
-	__u64 rounds;
-	__u64 icrc;
 };
 
 /**
@@ -96,15 +89,21 @@ enum rocesteer_sequence {
  * @next: PSN behind the highest that was sent, or ROCESTEER_PSN_NONE
  * @last: PSN behind the last one that was sent; less than @next in a round of
  *	go-back-N
- * @again: PSN that the last such round began with, or that the peer asks for:
- *	then with ROCESTEER_PSN_ASKED
- * @rounds: how many rounds in a row began with it
- * @repeats: PSN behind the last one that a round repeats which the peer did not
- *	ask for, or ROCESTEER_PSN_NONE
  */
 struct rocesteer_psns {
 	__u32 next;
 	__u32 last;
+};
+
+/**
+ * struct rocesteer_resent - the rounds of go-back-N of a flow in one of its two PSN sequences
+ * @again: PSN that the last round began with, or that the peer asks for: then with
+ *	ROCESTEER_PSN_ASKED
+ * @rounds: how many rounds in a row began with it
+ * @repeats: PSN behind the last one that a round repeats which the peer did not
+ *	ask for, or ROCESTEER_PSN_NONE
+ */
+struct rocesteer_resent {
 	__u32 again;
 	__u32 rounds;
 	__u32 repeats;
@@ -141,26 +140,36 @@ struct rocesteer_detour {
  * @recent: piece of the last packet that had to be in one
  * @bth_paths: bits of the BTH's dqpn, in network order, by which its packets say of how
  *	many paths the flow is
- * @job: job the flow belongs to
- * @next: piece that the whole flow moves to when nothing is in flight; @end 0: it stays
- * @detour: for the time a path seems to be dead
- * @psns: by enum rocesteer_sequence
- * @idle: looks at the flow since it sent a packet: bpf/expire.bpf.c
  * @acked: PSN of the last request that the peer acknowledged, or
  *	ROCESTEER_PSN_NONE where that is not known
+ * @detour: for the time a path seems to be dead
+ * @psns: by enum rocesteer_sequence
+ * @first: what the flow sent on its first path; rocesteer_sent_on() adds up
+ * @idle: looks at the flow since it sent a packet: bpf/expire.bpf.c
  * @responded: CLOCK_MONOTONIC in units of 2^20 ns, about 1 ms, when its last
  *	response was sent
- * @repeated: as @responded, when the last response was sent that repeats another
- * @bursts: number of such repetitions that followed closely on other responses
- * @cnps: congestion notification packets that arrived for the flow
+ * @first_path: path that the flow began on, or ROCESTEER_PATH_UNKNOWN
+ * @job: job the flow belongs to
  * @piece: by rising @end; the last @end is the period. A packet with PSN x
  *	takes the piece that x % period falls into, an acknowledgment the first one
- * @sent: by path
+ * @next: piece that the whole flow moves to when nothing is in flight; @end 0: it stays
+ * @resent: by enum rocesteer_sequence
+ * @sent: on the other paths
+ * @rounds: by path: rounds of go-back-N whose first packet has this path: the packet, or its
+ *	acknowledgment, was lost
+ * @cnps: congestion notification packets that arrived for the flow
+ * @repeated: as @responded, when the last response was sent that repeats another
+ * @bursts: number of such repetitions that followed closely on other responses
  * @leaf: router address of the destination leaf, names the group
  * @source: our address that its packets have
+ * @reserved: zero
  *
- * The fields that each packet reads or writes come first: of a whole flow these are two
- * cache lines, and one of @sent.
+ * With many flows the memory that a packet touches is what steering costs. In the kernel the
+ * value begins 16 bytes behind the beginning of a cache line, as 8 bytes of the allocator, 48 of
+ * the hash table and the key come before. What most packets need is in the line that the key ends
+ * in, and in the next one, up to the second piece. The CPU can read both at once: which counters
+ * a packet of a whole flow takes need not be known before. All is in one block of 2,048 bytes: of
+ * the next larger ones each has a page of its own, and that takes a place in the CPU's TLB.
  */
 struct rocesteer_flow_path {
 	__u32 flags;
@@ -169,20 +178,25 @@ struct rocesteer_flow_path {
 	__u32 nr_pieces;
 	__u32 recent;
 	__be32 bth_paths;
-	__u32 job;
-	struct rocesteer_piece next;
+	__u32 acked;
 	struct rocesteer_detour detour;
 	struct rocesteer_psns psns[ROCESTEER_PSNS_MAX];
+	struct rocesteer_sent first;
 	__u32 idle;
-	__u32 acked;
 	__u32 responded;
+	__u32 first_path;
+	__u32 job;
+	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
+	struct rocesteer_piece next;
+	struct rocesteer_resent resent[ROCESTEER_PSNS_MAX];
+	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
+	__u32 rounds[ROCESTEER_MAX_PATHS];
+	__u32 cnps;
 	__u32 repeated;
 	__u32 bursts;
-	__u32 cnps;
-	struct rocesteer_piece piece[ROCESTEER_MAX_PATHS];
-	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
 	__u8 leaf[16];
 	__u8 source[16];
+	__u32 reserved;
 };
 
 /* The flow has a share of a path: it sent more than acknowledgments. */
@@ -203,9 +217,9 @@ struct rocesteer_flow_path {
 #define ROCESTEER_FLOW_VARIES		128
 /*
  * The flow is observed: its packets keep the port that its queue pair gave them, which is the
- * port of its only piece. The path of the piece is ROCESTEER_PATH_UNKNOWN until rocesteer
- * daemon has found which one the port takes; what the flow sends until then is counted in
- * @sent[0].
+ * port of its only piece. The path of the piece, and the first path of the flow, are
+ * ROCESTEER_PATH_UNKNOWN until rocesteer daemon has found which one the port takes; rounds of
+ * go-back-N are counted in @rounds[0] until then.
  */
 #define ROCESTEER_FLOW_OBSERVED		256
 /* Bits 31..16: the path that has the flow's share, counted in rocesteer_group.flows. */
@@ -531,7 +545,8 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       152 + ROCESTEER_MAX_PATHS * 40, "padding");
+	       176 + ROCESTEER_MAX_PATHS * 28, "padding");
+_Static_assert(sizeof(struct rocesteer_flow_path) + 80 <= 2048, "a larger block");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==
 	       24 + ROCESTEER_MAX_PATHS * 6, "padding");

@@ -123,7 +123,8 @@ static void observe_group(__u32 observe)
 /* The flow has sent so many packets on the path, with so many rounds of go-back-N. */
 static bool has_sent(__u32 dqpn, __u32 path, __u64 packets, __u64 rounds)
 {
-	struct rocesteer_sent sent = flow_entry(dqpn).sent[path];
+	struct rocesteer_flow_path flow = flow_entry(dqpn);
+	struct rocesteer_ended_path sent = rocesteer_sent_on(&flow, path);
 
 	return sent.packets == packets && sent.bytes == packets * sizeof(struct frame) &&
 	       sent.rounds == rounds;

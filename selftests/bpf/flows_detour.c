@@ -12,7 +12,7 @@ static __u64 rounds(__u32 dqpn)
 	int p;
 
 	for (p = 0; p < PATHS; p++)
-		sum += flow.sent[p].rounds;
+		sum += flow.rounds[p];
 	return sum;
 }
 
@@ -161,7 +161,7 @@ static void test_detour_at_once(void)
 		key = flow_key(4);
 		flow = flow_entry(4);
 		flow.acked = 19;
-		flow.psns[ROCESTEER_REQUESTS].again =
+		flow.resent[ROCESTEER_REQUESTS].again =
 			30 | ROCESTEER_PSN_ASKED;
 		put(skel->maps.rs_flows, &key, &flow);
 		go_back(4, 30, 50);

@@ -42,6 +42,8 @@ static struct rocesteer_flow_path told_begin(void)
 		.nr_pieces = PATHS, .job = JOB, .acked = TOLD_LAST - 1,
 		.psns = { [0 ... ROCESTEER_PSNS_MAX - 1] = {
 			.next = TOLD_LAST + 1, .last = TOLD_LAST + 1,
+		} },
+		.resent = { [0 ... ROCESTEER_PSNS_MAX - 1] = {
 			.repeats = ROCESTEER_PSN_NONE,
 		} },
 	};

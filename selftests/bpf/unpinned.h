@@ -30,7 +30,7 @@ static inline struct rocesteer_bpf *load_table(bool module, __u32 nr_flows,
 		return NULL;
 	bpf_object__for_each_map(map, skel->obj)
 		bpf_map__set_pin_path(map, NULL);
-	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	rocesteer_icrc_tables(skel->bss->rs_icrc);
 	skel->rodata->rs_use_module = module;
 	if (nr_flows)
 		bpf_map__set_max_entries(skel->maps.rs_flows, nr_flows);

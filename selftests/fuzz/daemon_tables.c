@@ -142,7 +142,7 @@ static void change_flow(__u32 i, __u8 where, __u8 how)
 	}
 	for (p = 0; p < 5; p++) {
 		flow->sent[p].packets = fuzz_u8(&in);
-		flow->sent[p].rounds = fuzz_u8(&in) & 15;
+		flow->rounds[p] = fuzz_u8(&in) & 15;
 	}
 }
 

@@ -145,7 +145,7 @@ tools()
 		bpftool --json map dump pinned "$(echo \
 			/sys/fs/bpf/rocesteer/netns-*/rs_flows)" |
 		jq -e 'length >= 2 and
-			([.[].formatted.value.sent[].packets] | add > 0)' &&
+			([.[].formatted.value.first.packets] | add > 0)' &&
 		bpftool --json map dump pinned "$(echo \
 			/sys/fs/bpf/rocesteer/netns-*/rs_verdicts)" |
 		jq -e '[.[0].formatted.values[].value.steered] | add > 0' &&

@@ -7,6 +7,7 @@
 #include "../../ktap.h"
 
 static struct rocesteer_psns psns;
+static struct rocesteer_resent resent;
 
 /* Send packets @from to before @to. Return: the most rounds of any of them. */
 static __u32 sends(__u32 from, __u32 to)
@@ -14,7 +15,7 @@ static __u32 sends(__u32 from, __u32 to)
 	__u32 most = 0;
 
 	for (; from != to; from = (from + 1) & ROCESTEER_PSN_MASK) {
-		__u32 rounds = psn_note(&psns, from);
+		__u32 rounds = psn_note(&psns, &resent, from);
 
 		if (rounds > most)
 			most = rounds;
@@ -24,14 +25,14 @@ static __u32 sends(__u32 from, __u32 to)
 
 static void begin(__u32 psn, __u32 packets)
 {
-	psns = (struct rocesteer_psns) { .next = ROCESTEER_PSN_NONE,
-					 .repeats = ROCESTEER_PSN_NONE };
+	psns = (struct rocesteer_psns) { .next = ROCESTEER_PSN_NONE };
+	resent = (struct rocesteer_resent) { .repeats = ROCESTEER_PSN_NONE };
 	sends(psn, (psn + packets) & ROCESTEER_PSN_MASK);
 }
 
 static bool is_asked(void)
 {
-	return psns.again & ROCESTEER_PSN_ASKED;
+	return resent.again & ROCESTEER_PSN_ASKED;
 }
 
 /* Flows whose packet n has PSN @at + n, and of which 100 are sent first. */
@@ -47,31 +48,31 @@ static void test_from(__u32 at)
 		    "%#x: two repetitions that begin with one packet are two rounds", at);
 
 	begin(at, 100);
-	psn_asked(&psns, P(40), false);
+	psn_asked(&psns, &resent, P(40), false);
 	first = is_asked() && sends(P(40), P(110)) == 1;
-	psn_asked(&psns, P(60), false);
+	psn_asked(&psns, &resent, P(60), false);
 	ktap_result(first && sends(P(60), P(110)) == 1,
 		    "%#x: NAKs for two packets are one round each", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(100)) == 1;
-	psn_asked(&psns, P(60), false);
+	psn_asked(&psns, &resent, P(60), false);
 	ktap_result(first && is_asked() && sends(P(60), P(100)) == 2,
 		    "%#x: a NAK for a packet that a timeout repeated is a second round", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(50)) == 1;
-	psn_asked(&psns, P(60), false);
+	psn_asked(&psns, &resent, P(60), false);
 	ktap_result(first && !sends(P(60), P(100)) &&
 		    sends(P(60), P(100)) == 1,
 		    "%#x: a NAK before the timeout's packet is sent is no second round", at);
 
 	begin(at, 100);
 	sends(P(40), P(100));
-	psn_acked(&psns, P(100));
+	psn_acked(&resent, P(100));
 	sends(P(100), P(200));
-	psn_asked(&psns, P(150), false);
-	ktap_result(psns.repeats == ROCESTEER_PSN_NONE &&
+	psn_asked(&psns, &resent, P(150), false);
+	ktap_result(resent.repeats == ROCESTEER_PSN_NONE &&
 		    sends(P(150), P(200)) == 1,
 		    "%#x: a repeated packet that arrived is forgotten", at);
 
@@ -96,13 +97,13 @@ static void test_from(__u32 at)
 	first = !psn_is_new(&psns, P(99 - 65536)) &&
 		!sends(P(99 - 65536), P(200 - 65536));
 	ktap_result(first && psn_is_new(&psns, P(200 - 65536)) &&
-		    psns.repeats == ROCESTEER_PSN_NONE,
+		    resent.repeats == ROCESTEER_PSN_NONE,
 		    "%#x: packets that continue far behind begin a new sequence", at);
 
 	begin(at, 100);
 	sends(P(99), P(100));
 	for (first = true, i = 0; first && i < 3; i++) {
-		psn_asked(&psns, P(99), true);
+		psn_asked(&psns, &resent, P(99), true);
 		first = sends(P(99), P(100)) == 1 && is_asked();
 	}
 	ktap_result(first, "%#x: a receiver that is not ready loses nothing", at);

@@ -81,20 +81,20 @@ static void put_sent(struct json_object *obj, const struct rocesteer_flow_path *
 	__u32 at = 0, p;
 
 	for (p = 0; p < ROCESTEER_MAX_PATHS; p++) {
-		const struct rocesteer_sent *sent = &path->sent[p];
+		const struct rocesteer_ended_path sent = rocesteer_sent_on(path, p);
 
-		if (!sent->packets)
+		if (!sent.packets)
 			continue;
 		item = out_append_object(array);
 		if (p || !is_unknown(path))
 			out_uint(item, "path", p);
-		out_uint(item, "packets", sent->packets);
-		out_uint(item, "bytes", sent->bytes);
-		out_uint(item, "rounds", sent->rounds);
+		out_uint(item, "packets", sent.packets);
+		out_uint(item, "bytes", sent.bytes);
+		out_uint(item, "rounds", sent.rounds);
 		at += snprintf(text + at, sizeof(text) - at, "%s%u:%llu",
-			       at ? "," : "", p, sent->bytes);
-		packets += sent->packets;
-		bytes += sent->bytes;
+			       at ? "," : "", p, sent.bytes);
+		packets += sent.packets;
+		bytes += sent.bytes;
 	}
 	if (json_object_array_length(array) > 1)
 		out_string(obj, "per_path", text);

@@ -131,7 +131,7 @@ static int make_room(struct seen *flow, const struct rocesteer_flow_path *path)
 	struct recording_count *last, *sent;
 	__u32 nr = ROCESTEER_MAX_PATHS;
 
-	while (nr && !path->sent[nr - 1].packets)
+	while (nr && !rocesteer_sent_on(path, nr - 1).packets)
 		nr--;
 	if (nr <= flow->nr)
 		return 0;
@@ -155,13 +155,13 @@ static __u64 grown(__u64 now, __u64 before)
 	return now >= before ? now - before : now;
 }
 
-static void add_grown(struct recording_count *sum, const struct rocesteer_sent *now,
+static void add_grown(struct recording_count *sum, struct rocesteer_ended_path now,
 		      struct recording_count *last)
 {
-	sum->packets += grown(now->packets, last->packets);
-	sum->bytes += grown(now->bytes, last->bytes);
-	sum->rounds += grown(now->rounds, last->rounds);
-	*last = (struct recording_count) { now->packets, now->bytes, now->rounds };
+	sum->packets += grown(now.packets, last->packets);
+	sum->bytes += grown(now.bytes, last->bytes);
+	sum->rounds += grown(now.rounds, last->rounds);
+	*last = (struct recording_count) { now.packets, now.bytes, now.rounds };
 }
 
 /* The path became known: the programs count there what was sent before. */
@@ -207,7 +207,7 @@ static int see_flow(const struct rocesteer_flow_key *key,
 		settle(flow, path->piece[0].path);
 	for (p = 0; p < flow->nr; p++)
 		add_grown(unknown && !p ? &flow->unknown_sent : &flow->sent[p],
-			  &path->sent[p], &flow->last[p]);
+			  rocesteer_sent_on(path, p), &flow->last[p]);
 	flow->unknown = unknown;
 	flow->cnps += grown(path->cnps, flow->last_cnps);
 	flow->last_cnps = path->cnps;

@@ -248,8 +248,8 @@ void group_traffic(struct groups *groups, const struct group *group, struct traf
 		if (steer_flow_get(groups->steer, &flow->key, &path))
 			continue;
 		for (p = 0; p < group->nr_paths; p++) {
-			traffic->packets[p] += path.sent[p].packets;
-			traffic->rounds[p] += path.sent[p].rounds;
+			traffic->packets[p] += rocesteer_sent_on(&path, p).packets;
+			traffic->rounds[p] += path.rounds[p];
 		}
 	}
 }

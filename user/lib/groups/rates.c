@@ -15,7 +15,7 @@ struct counts {
 	struct rocesteer_flow_key key;
 	bool unknown;
 	__u32 nr_paths;
-	struct rocesteer_sent *sent;
+	struct rocesteer_ended_path *sent;
 };
 
 /* Readings of rates_total() in which a flow may end. */
@@ -86,14 +86,15 @@ static int keep(struct look *look, const struct rocesteer_flow_key *key,
 
 	if (!counts)
 		return -ENOMEM;
-	while (nr && !flow->sent[nr - 1].packets)
+	while (nr && !rocesteer_sent_on(flow, nr - 1).packets)
 		nr--;
 	counts->nr_paths = nr;
 	counts->unknown = is_unknown(flow);
 	counts->sent = calloc(nr ?: 1, sizeof(*counts->sent));
 	if (!counts->sent)
 		return -ENOMEM;
-	memcpy(counts->sent, flow->sent, nr * sizeof(*counts->sent));
+	while (nr--)
+		counts->sent[nr] = rocesteer_sent_on(flow, nr);
 	return 0;
 }
 
@@ -107,10 +108,10 @@ static __u64 grown(__u64 now, __u64 before)
  * Traffic of a flow on a path at the last reading. When the path of an observed flow becomes
  * known, the programs add its earlier traffic to that path.
  */
-static const struct rocesteer_sent *sent_before(const struct rocesteer_flow_path *flow,
-						const struct counts *before, __u32 p)
+static const struct rocesteer_ended_path *sent_before(const struct rocesteer_flow_path *flow,
+						      const struct counts *before, __u32 p)
 {
-	static const struct rocesteer_sent nothing;
+	static const struct rocesteer_ended_path nothing;
 
 	if (before && before->unknown && !is_unknown(flow)) {
 		if (p != flow->piece[0].path)
@@ -131,12 +132,13 @@ static void add_up(struct rates_group *group,
 	group->cnps += flow->cnps;
 	group->unknown.pieces += unknown && flow->flags & ROCESTEER_FLOW_SHARE;
 	for (p = 0; p < group->group.nr_paths; p++) {
-		const struct rocesteer_sent *old = sent_before(flow, before, p);
+		const struct rocesteer_ended_path *old = sent_before(flow, before, p);
+		const struct rocesteer_ended_path now = rocesteer_sent_on(flow, p);
 		struct rates_path *path = unknown && !p ? &group->unknown : &group->path[p];
 
-		path->packets += grown(flow->sent[p].packets, old->packets);
-		path->bytes += grown(flow->sent[p].bytes, old->bytes);
-		path->rounds += grown(flow->sent[p].rounds, old->rounds);
+		path->packets += grown(now.packets, old->packets);
+		path->bytes += grown(now.bytes, old->bytes);
+		path->rounds += grown(now.rounds, old->rounds);
 	}
 	if (flow->detour.until > clock_ns() && flow->detour.from < ROCESTEER_MAX_PATHS)
 		group->path[flow->detour.from].avoided++;

@@ -68,6 +68,7 @@ static int add_flow(struct steer *s, const struct steer_job_spec *spec,
 	path.nr_pieces = 1;
 	path.piece[0].end = 1;
 	path.piece[0].path = best;
+	path.first_path = best;
 	path.piece[0].sport = peer.sport[best];
 	memcpy(path.leaf, peer.leaf, 16);
 	memcpy(path.source, source, 16);

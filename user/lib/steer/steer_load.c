@@ -242,7 +242,7 @@ static int set_up(struct steer *s, struct rocesteer_bpf *skel, struct err *err)
 	if (s->module)
 		ret = steer_module_param("bth_paths", &skel->rodata->rs_bth_paths, err) ?:
 		      steer_module_param("bth_reseq", &skel->rodata->rs_bth_reseq, err);
-	rocesteer_icrc_init(skel->rodata->rs_icrc);
+	rocesteer_icrc_tables(skel->bss->rs_icrc);
 	skel->rodata->rs_netns = s->netns;
 	skel->rodata->rs_use_module = s->module;
 	skel->struct_ops.rs_policy->netns = s->netns;

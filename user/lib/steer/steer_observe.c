@@ -62,6 +62,7 @@ int steer_flow_enter(struct steer *s, __u32 job, const struct rocesteer_flow_key
 		p++;
 	path.job = job;
 	path.nr_pieces = 1;
+	path.first_path = observe ? ROCESTEER_PATH_UNKNOWN : p;
 	path.piece[0] = (struct rocesteer_piece) {
 		.end = 1, .path = p, .sport = peer.sport[p],
 	};
