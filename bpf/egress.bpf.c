@@ -311,7 +311,7 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 
 	if (!sk)
 		return rarely(GO_NEW_FLOW);
-	if (sk->sk_bpf_storage && is_jobless(skb, key))
+	if (is_jobless(sk, key))
 		return rarely(ROCESTEER_VERDICT_UNTAGGED);
 	flow = bpf_map_lookup_elem(&rs_flows, key);
 	if (!flow || !is_sender(sk, flow->sender))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs of no job, whose packets pass the programs of another job's device. Their
- * sockets remember that, so that neither rs_flows nor the module is asked for each packet.
+ * Queue pairs of no job, whose packets pass the programs of another job's device. A table
+ * remembers them by their sockets, so that neither rs_flows nor the module is asked for each
+ * packet, and the packet reads one cache line.
  */
 #ifndef JOBLESS_BPF_H
 #define JOBLESS_BPF_H
@@ -11,30 +12,31 @@
 #include <bpf/bpf_helpers.h>
 #include "rocesteer/roce.h"
 #include "rocesteer/types.h"
+#include "socket.bpf.h"
 
 /**
  * struct jobless - the flow of a socket, which was of no job
  * @key: the flow; a queue pair of rxe has a socket of its own
- * @changes: job_changes, read before rs_flows and the module were asked
+ * @tag: lower halves of the socket's cookie and of job_changes, which was read before rs_flows
+ *	and the module were asked; 0 while the entry is written
  *
- * Never changed, so that two packets on two CPUs see one flow, not parts of two.
+ * Where two CPUs meet at an entry, a packet may leave as it came that should not.
  */
 struct jobless {
 	struct rocesteer_flow_key key;
-	__u64 changes;
+	__u64 tag;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct jobless);
-} rs_jobless SEC(".maps");
+/* Two sockets share a cache line; a third one replaces one of them, which is looked up again. */
+#define JOBLESS_SETS	8192
+#define JOBLESS_WAYS	2
+
+static struct jobless jobless_table[JOBLESS_SETS][JOBLESS_WAYS] __attribute__((aligned(64)));
 
 /* Grows whenever a flow may have got a job, once the tables and the module say so. */
 volatile __u64 job_changes;
 
-/* Make void what all sockets remember. */
+/* Make void what is remembered of all sockets. */
 static __always_inline void note_change(void)
 {
 	__sync_fetch_and_add(&job_changes, 1);
@@ -52,47 +54,47 @@ static __always_inline bool same_key(const struct rocesteer_flow_key *a,
 {
 	const __u64 *x = __builtin_assume_aligned(a, 8), *y = __builtin_assume_aligned(b, 8);
 
-	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]));
 }
 
-/* Let the socket of a packet forget a void entry. Return: 0, which nobody reads. */
-__noinline int forget_jobless(struct __sk_buff *skb)
+/* The kernel counts cookies up, in runs of 4,096 for each CPU: each run begins somewhere else. */
+static __always_inline struct jobless *jobless_set(__u64 cookie)
 {
-	struct bpf_sock *sk = skb->sk;
-
-	if (sk)
-		bpf_sk_storage_delete(&rs_jobless, sk);
-	return 0;
+	return jobless_table[(cookie + (cookie >> 12) * 0x9e37) % JOBLESS_SETS];
 }
 
-/* Return: whether the socket of a packet remembers that the flow is of no job. */
-static __always_inline bool is_jobless(struct __sk_buff *skb,
+static __always_inline __u64 jobless_tag(__u64 cookie, __u64 changes)
+{
+	return cookie << 32 | (__u32)changes;
+}
+
+/* Return: whether the flow of the socket is known to be of no job. */
+static __always_inline bool is_jobless(const struct sock___sender *sk,
 				       const struct rocesteer_flow_key *key)
 {
-	struct bpf_sock *sk = skb->sk;
-	struct jobless *jobless;
+	__u64 cookie = sk->__sk_common.skc_cookie.counter;
+	__u64 tag = jobless_tag(cookie, job_changes);
+	const struct jobless *at = jobless_set(cookie);
 
-	if (!sk)
+	/* A socket that nobody asked for its cookie has 0. */
+	if (at->tag != tag && (++at)->tag != tag)
 		return false;
-	jobless = bpf_sk_storage_get(&rs_jobless, sk, NULL, 0);
-	if (!jobless)
-		return false;
-	if (jobless->changes == job_changes)
-		return same_key(&jobless->key, key);
-	forget_jobless(skb);
-	return false;
+	return cookie && same_key(&at->key, key);
 }
 
-/* Let the socket of a packet remember that the flow is of no job, unless it has another. */
+/* Remember that the flow of a packet's socket is of no job. */
 static __always_inline void note_jobless(struct __sk_buff *skb,
 					 const struct rocesteer_flow_key *key, __u64 changes)
 {
-	struct jobless jobless = { .key = *key, .changes = changes };
-	struct bpf_sock *sk = skb->sk;
+	__u64 cookie = bpf_get_socket_cookie(skb);
+	struct jobless *at = jobless_set(cookie);
 
-	jobless.key.dqpn &= ROCESTEER_QPN_MASK;	/* packets tell no more */
-	if (sk)
-		bpf_sk_storage_get(&rs_jobless, sk, &jobless, BPF_SK_STORAGE_GET_F_CREATE);
+	if ((__u32)at->tag == (__u32)changes)
+		at++;
+	__sync_lock_test_and_set(&at->tag, 0);
+	at->key = *key;
+	at->key.dqpn &= ROCESTEER_QPN_MASK;	/* packets tell no more */
+	__sync_lock_test_and_set(&at->tag, jobless_tag(cookie, changes));
 }
 
 #endif /* JOBLESS_BPF_H */

@@ -32,7 +32,6 @@ struct sock___sender {
 	struct sock_common___sender __sk_common;
 	__u8 sk_kern_sock : 1;
 	__u16 sk_protocol;
-	void *sk_bpf_storage;
 } __attribute__((preserve_access_index));
 
 struct net_device___sender {
