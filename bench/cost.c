@@ -43,6 +43,7 @@
 #include "frame.h"
 #include "peers.skel.h"
 #include "tagging.h"
+#include "../include/rocesteer/stats.h"
 #include "../selftests/bpf/unpinned.h"
 
 #define SELF	"10.0.0.1"
@@ -337,9 +338,33 @@ static void print(const struct subject *subjects, int nr, const double *scratch)
 	json_object_put(root);
 }
 
+/* The programs that steer, whole flows and split ones */
+static struct rocesteer_bpf *steering[2];
+
 static int egress(int ifindex, __u32 pieces)
 {
-	return bpf_program__fd(load(ifindex, pieces)->progs.rocesteer_egress);
+	struct rocesteer_bpf *skel = load(ifindex, pieces);
+
+	if (pieces)
+		steering[pieces > 1] = skel;
+	return bpf_program__fd(skel->progs.rocesteer_egress);
+}
+
+/* Fail where the packets that were measured were not steered. */
+static void check_steered(struct rocesteer_bpf *skel)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct rocesteer_verdicts verdicts[cpus];
+	__u64 steered = 0;
+	__u32 zero = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_verdicts), &zero, verdicts))
+		die("rs_verdicts");
+	while (cpus--)
+		steered += verdicts[cpus].steered;
+	errno = EPROTO;
+	if (!steered)
+		die("no packet was steered");
 }
 
 /* The program that tags packets; the flows' job has chunks, or another. */
@@ -419,6 +444,8 @@ int main(int argc, char **argv)
 			least(&scratch[l], recompute(&f, len));
 		}
 	}
+	check_steered(steering[0]);
+	check_steered(steering[1]);
 	print(subjects, nr, scratch);
 	return 0;
 }

@@ -105,12 +105,15 @@ SEC("tcx/egress")
 int rocesteer_write(struct __sk_buff *skb)
 {
 	__u32 l4_off = skb->cb[CB_L4_OFF], udp_len = skb->cb[CB_UDP_LEN], word = udp_len / 4;
+	__u32 delta;
 
 	barrier_var(word);	/* make clang index with the register that it checked */
-	if (word < ROCESTEER_ICRC_WORDS &&
-	    write_sport(skb, l4_off, l4_off + udp_len - ROCESTEER_ICRC_SIZE, skb->cb[CB_SPORT],
-			rocesteer_icrc_sum(rs_icrc[word], skb->cb[CB_SPORT_XOR]),
-			skb->cb[CB_DQPN]))
+	if (word >= ROCESTEER_ICRC_WORDS)
+		return count_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
+	delta = rocesteer_icrc_sum(rs_icrc[word], skb->cb[CB_SPORT_XOR]);
+	barrier_var(delta);	/* or clang keeps its four words apart */
+	if (write_sport(skb, l4_off, l4_off + udp_len - ROCESTEER_ICRC_SIZE, skb->cb[CB_SPORT],
+			delta, skb->cb[CB_DQPN]))
 		return count_steered();
 	return count_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
 }

@@ -33,8 +33,11 @@ struct jobless {
 
 static struct jobless jobless_table[JOBLESS_SETS][JOBLESS_WAYS] __attribute__((aligned(64)));
 
-/* Grows whenever a flow may have got a job, once the tables and the module say so. */
-volatile __u64 job_changes;
+/*
+ * The first grows whenever a flow may have got a job, once the tables and the module say so. The
+ * second is what the first was when a socket was noted last: else the table knows no socket.
+ */
+volatile __u64 job_changes, job_changes_noted;
 
 /* Make void what is remembered of all sockets. */
 static __always_inline void note_change(void)
@@ -72,10 +75,14 @@ static __always_inline __u64 jobless_tag(__u64 cookie, __u64 changes)
 static __always_inline bool is_jobless(const struct sock___sender *sk,
 				       const struct rocesteer_flow_key *key)
 {
-	__u64 cookie = sk->__sk_common.skc_cookie.counter;
-	__u64 tag = jobless_tag(cookie, job_changes);
-	const struct jobless *at = jobless_set(cookie);
+	__u64 changes = job_changes, cookie, tag;
+	const struct jobless *at;
 
+	if (changes != job_changes_noted)
+		return false;
+	cookie = sk->__sk_common.skc_cookie.counter;
+	tag = jobless_tag(cookie, changes);
+	at = jobless_set(cookie);
 	/* A socket that nobody asked for its cookie has 0. */
 	if (at->tag != tag && (++at)->tag != tag)
 		return false;
@@ -95,6 +102,7 @@ static __always_inline void note_jobless(struct __sk_buff *skb,
 	at->key = *key;
 	at->key.dqpn &= ROCESTEER_QPN_MASK;	/* packets tell no more */
 	__sync_lock_test_and_set(&at->tag, jobless_tag(cookie, changes));
+	job_changes_noted = changes;
 }
 
 #endif /* JOBLESS_BPF_H */
