@@ -31,7 +31,7 @@ NAMES = {
     "observed": "observed only",
 }
 # The most instructions of a program, for packets of one flow of any length
-MOST = {"idle": 200, "observe": 450, "steer": 450, "split": 500, "tag": 600, "tag_first": 2000}
+MOST = {"idle": 170, "observe": 450, "steer": 510, "split": 575, "tag": 600, "tag_first": 2000}
 # Most time to receive a packet, and of both ends of a flow, beyond the time without us
 MOST_RECEIVED = {"whole": 260, "in_order": 300, "swapped": 550}
 MOST_ADDED = {"module": 290, "steered": 1000, "observed": 600}
