@@ -108,8 +108,12 @@ static inline void rocesteer_icrc_tables(__u32 (*tables)[ROCESTEER_ICRC_TABLE])
  */
 static inline __u32 rocesteer_icrc_sum(const __u32 *table, __u16 v)
 {
-	return table[v & 15] ^ table[16 + (v >> 4 & 15)] ^ table[32 + (v >> 8 & 15)] ^
-	       table[48 + (v >> 12)];
+	const char *row = (const char *)table;
+
+	/* By bytes: clang shifts each index twice. */
+	return *(const __u32 *)(row + (v << 2 & 60)) ^ *(const __u32 *)(row + 64 + (v >> 2 & 60)) ^
+	       *(const __u32 *)(row + 128 + (v >> 6 & 60)) ^
+	       *(const __u32 *)(row + 192 + (v >> 10 & 60));
 }
 
 #endif /* ROCESTEER_ICRC_H */
