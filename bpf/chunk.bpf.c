@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tags packets with the class of the chunk that they carry. A program of its own,
- * at the egress of devices on which a job has chunks.
+ * at the egress of devices on which a job has chunks, behind rocesteer_egress, which tags most
+ * packets of the flows that it steers by itself.
  *
  * The address of a WRITE tells the chunk, but only the first packet has the address. So the
  * PSNs of the messages in flight are kept for each flow, also for packets that are sent again
- * from the middle of a message.
+ * from the middle of a message. A flow that is steered has its last message in rs_flows as well.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@ struct {
 	__type(value, struct rocesteer_chunk_job);
 } rs_chunk_jobs SEC(".maps");
 
-/* Chunks of these jobs. */
+/* Chunks of these jobs, for people: the programs find the tag of a chunk with its range. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -36,7 +37,7 @@ struct {
 	__type(value, struct rocesteer_chunk);
 } rs_chunks SEC(".maps");
 
-/* The addresses that chunks are written to: by peer, sorted by address. */
+/* The addresses that chunks are written to: by number of the peer, sorted by address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -46,6 +47,7 @@ struct {
 	__type(value, struct rocesteer_range);
 } rs_ranges SEC(".maps");
 
+/* The peers of the jobs that have chunks, and their numbers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -55,123 +57,96 @@ struct {
 	__type(value, struct rocesteer_ranges);
 } rs_range_peers SEC(".maps");
 
-/* Counts of packets. Entries are made with the job, and rocesteer_chunk counts in them. */
+/* Where rs_chunk_sums has the counts of a job. The programs know it by the tags. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, ROCESTEER_MAX_CHUNKS);
+	__uint(max_entries, ROCESTEER_MAX_COUNTS);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 	__type(key, struct rocesteer_count_key);
-	__type(value, struct rocesteer_count);
+	__type(value, __u32);
 } rs_chunk_counts SEC(".maps");
 
-static const struct rocesteer_tags no_tags;
-static const struct rocesteer_tag no_tag = {
-	.dimension = ROCESTEER_NO_DIMENSION,
+static const struct rocesteer_tags no_tags = { .at.index = -1 };
+
+/* Where a write is to a range. ACROSS: across the end of the range; or there is no such range. */
+enum look {
+	INSIDE,
+	BEFORE,
+	BEHIND,
+	ACROSS,
 };
 
-/* No range has the address, or it lies before or behind the range that was looked at. */
-#define NO_RANGE	(~0ull)
-#define RANGE_BEFORE	(~1ull)
-#define RANGE_BEHIND	(~2ull)
-
-/* Look for a write in one range. Return: as find_range(), or RANGE_*. */
-__noinline __u64 look_at_range(const struct rocesteer_range_key *key, __u64 start,
-			       __u32 length)
+static __always_inline enum look look_at(const struct rocesteer_range *range, __u64 start,
+					 __u32 length)
 {
-	const struct rocesteer_range *range;
-
-	range = key ? bpf_map_lookup_elem(&rs_ranges, key) : NULL;
-	if (!range)
-		return NO_RANGE;
 	if (start < range->start)
-		return RANGE_BEFORE;
+		return BEFORE;
 	start -= range->start;
 	if (start >= range->length)
-		return RANGE_BEHIND;
-	return length > range->length - start ? NO_RANGE :
-						(__u64)range->chunk << 32 | range->stage;
+		return BEHIND;
+	return length > range->length - start ? ACROSS : INSIDE;
+}
+
+/* Look at the range whose key is in @tags. The entry keeps a range that has all of the write. */
+static __always_inline enum look look_near(struct rocesteer_tags *tags, __u64 start, __u32 length)
+{
+	const struct rocesteer_range *range = bpf_map_lookup_elem(&rs_ranges, &tags->at);
+	enum look look = range ? look_at(range, start, length) : ACROSS;
+
+	if (look == INSIDE)
+		tags->near = *range;
+	return look;
+}
+
+/* Search the ranges of the flow's peer by halves. Return: 0, or -1: none has all of the write. */
+__noinline int search_range(struct rocesteer_tags *tags, __u64 start, __u32 length)
+{
+	__u32 from = 0, to = tags ? tags->ranges.nr : 0, middle;
+	enum look look;
+	int i;
+
+	bpf_for(i, 0, 32) {
+		if (!tags || from >= to)
+			break;
+		middle = from + (to - from) / 2;
+		tags->at.index = middle;
+		look = look_near(tags, start, length);
+		if (look == BEFORE)
+			to = middle;
+		else if (look == BEHIND)
+			from = middle + 1;
+		else
+			return look == INSIDE ? 0 : -1;
+	}
+	return -1;
 }
 
 /**
- * find_range() - find the chunk that is written to an address
- * @key: flow
+ * find_tag() - find the chunk that is written to an address
  * @tags: the flow's entry
  * @start: address
- * @length: of the message; it is in one range or in none
+ * @length: of the message, in bytes; it is in one range or in none
  *
- * A binary search, which looks first at the range of the message before and at the next
- * range: most flows write to rising addresses.
+ * Most flows write to rising addresses: the range of the message before is looked at first, and
+ * then the next one.
  *
- * Return: number of the chunk in bits 63..32, its stage in the others; NO_RANGE.
+ * Return: the tag of the chunk's stage, or that of no chunk.
  */
-__noinline __u64 find_range(const struct rocesteer_flow_key *key,
-			    struct rocesteer_tags *tags, __u64 start, __u32 length)
-{
-	struct rocesteer_range_key rkey = {};
-	struct rocesteer_ranges *ranges;
-	__u32 from = 0, to;
-	__u64 found;
-	int i;
-
-	if (!key || !tags || !length)
-		return NO_RANGE;
-	rkey.peer.job = tags->job;
-	rkey.peer.ifindex = key->ifindex;
-	copy_addr(rkey.peer.addr, key->peer);
-	ranges = bpf_map_lookup_elem(&rs_range_peers, &rkey.peer);
-	to = ranges ? ranges->nr : 0;
-	bpf_for(i, 0, 32) {
-		if (from >= to)
-			break;
-		rkey.index = tags->range + i;
-		if (i > 1 || rkey.index >= to)
-			rkey.index = from + (to - from) / 2;
-		found = look_at_range(&rkey, start, length);
-		if (found == RANGE_BEFORE) {
-			to = rkey.index;
-		} else if (found == RANGE_BEHIND) {
-			from = rkey.index + 1;
-		} else {
-			tags->range = rkey.index;
-			return found;
-		}
-	}
-	return NO_RANGE;
-}
-
-/* Return: the tag of a WRITE with this RETH. */
 static __always_inline struct rocesteer_tag
-make_tag(const struct rocesteer_flow_key *key, struct rocesteer_tags *tags,
-	 const struct rocesteer_reth *reth)
+find_tag(struct rocesteer_tags *tags, __u64 start, __u32 length)
 {
-	__u64 start = (__u64)bpf_ntohl(reth->va[0]) << 32 |
-		      bpf_ntohl(reth->va[1]);
-	__u64 found = find_range(key, tags, start, bpf_ntohl(reth->length));
-	struct rocesteer_chunk_key ckey = { .job = tags->job, .chunk = found >> 32 };
-	const struct rocesteer_chunk_job *owner;
-	struct rocesteer_tag tag = no_tag;
-	const struct rocesteer_chunk *chunk;
-	__u32 stage = found, class;
+	__u32 last = tags->at.index;
 
-	if (found == NO_RANGE)
-		return tag;
-	owner = bpf_map_lookup_elem(&rs_chunk_jobs, &ckey.job);
-	chunk = bpf_map_lookup_elem(&rs_chunks, &ckey);
-	if (!owner || !chunk)
-		return tag;
-	stage &= ROCESTEER_MAX_STAGES - 1;
-	class = chunk->class[stage] & (ROCESTEER_MAX_CLASSES - 1);
-	tag.class = class;
-	tag.dimension = chunk->dimension[stage];
-	tag.dscp = owner->dscp[class];
-	return tag;
-}
-
-static __always_inline bool has_psn(const struct rocesteer_message *message,
-				    __u32 psn)
-{
-	return ((psn - message->psn) & ROCESTEER_PSN_MASK) < message->packets;
+	if (!length)
+		return tags->none;
+	if (look_at(&tags->near, start, length) == INSIDE)
+		return tags->near.tag;
+	tags->at.index = last + 1;
+	if (look_near(tags, start, length) == INSIDE || !search_range(tags, start, length))
+		return tags->near.tag;
+	tags->at.index = last;
+	return tags->none;
 }
 
 /*
@@ -208,30 +183,115 @@ static __always_inline __u32 place_message(struct rocesteer_tags *tags, __u32 ps
 	return at & (ROCESTEER_MAX_MESSAGES - 1);
 }
 
-/* Note a packet that begins a message, of which only the first of several is full. */
-static __always_inline struct rocesteer_tag
-begin_message(struct __sk_buff *skb, const struct packet *pkt,
-	      struct rocesteer_tags *tags)
+/**
+ * begin_message() - note the message that a packet begins
+ * @tags: the flow's entry
+ * @opcode: of the packet
+ * @psn: likewise
+ * @payload: likewise, in bytes: of several packets the first is full
+ * @reth: likewise
+ *
+ * Return: the message.
+ */
+static __always_inline struct rocesteer_message
+begin_message(struct rocesteer_tags *tags, __u8 opcode, __u32 psn, __u32 payload,
+	      const struct rocesteer_reth *reth)
 {
-	__u32 off = sizeof(struct udphdr) + sizeof(struct rocesteer_bth), full, at;
-	struct rocesteer_reth reth;
-	struct rocesteer_tag tag = no_tag;
+	__u64 start = (__u64)bpf_ntohl(reth->va[0]) << 32 | bpf_ntohl(reth->va[1]);
+	__u32 length = bpf_ntohl(reth->length), at;
+	struct rocesteer_message message = { .psn = psn, .packets = 1 };
 
-	full = pkt->udp_len - off - sizeof(reth) - ROCESTEER_ICRC_SIZE;
-	if ((__s32)full < 0 ||
-	    bpf_skb_load_bytes(skb, pkt->l4_off + off, &reth, sizeof(reth)))
-		return tag;
-	tag = make_tag(&pkt->key, tags, &reth);
-	if (pkt->opcode != ROCESTEER_OP_RC_WRITE_FIRST || !full)
-		return tag;
-	at = place_message(tags, pkt->psn);
-	tags->message[at] = (struct rocesteer_message) {
-		.psn = pkt->psn,
-		.packets = (bpf_ntohl(reth.length) + full - 1) / full,
-		.tag = tag,
-	};
+	message.tag = find_tag(tags, start, length);
+	if (opcode != ROCESTEER_OP_RC_WRITE_FIRST || (__s32)payload <= 0)
+		return message;
+	message.packets = (length + payload - 1) / payload;
+	at = place_message(tags, psn);
+	tags->message[at] = message;
 	tags->recent = at;
-	return tag;
+	return message;
+}
+
+/*
+ * Make a message the flow's own, of which @tagged packets have left; count those of the message
+ * before.
+ */
+static __always_inline void set_message(struct rocesteer_flow_path *flow,
+					struct rocesteer_tags *tags,
+					const struct rocesteer_message *message, __u32 tagged)
+{
+	tags->packets[flow->message.tag.class & (ROCESTEER_MAX_CLASSES - 1)] += flow->tagged;
+	flow->tagged = tagged;
+	flow->message = *message;
+}
+
+/* The first packet of a WRITE, behind Ethernet, as plain frames have it. */
+struct plain_write {
+	struct iphdr ip;
+	struct udphdr udp;
+	struct rocesteer_bth bth;
+	struct rocesteer_reth reth;
+};
+
+__noinline int begin_tag(struct __sk_buff *skb, const struct rocesteer_flow_key *key,
+			 struct rocesteer_flow_path *flow)
+{
+	const struct plain_write *write = (void *)(long)skb->data + ETH_HLEN;
+	struct rocesteer_message message;
+	struct rocesteer_tags *tags;
+
+	if ((void *)(write + 1) > (void *)(long)skb->data_end || !key || !flow)
+		return -1;
+	tags = bpf_map_lookup_elem(&rs_tags, key);
+	if (!tags || tags->sender != flow->sender || tags->job != flow->job)
+		return -1;
+	message = begin_message(tags, write->bth.opcode,
+				bpf_ntohl(write->bth.apsn) & ROCESTEER_PSN_MASK,
+				bpf_ntohs(write->udp.len) - sizeof(write->udp) -
+				sizeof(write->bth) - sizeof(write->reth) - ROCESTEER_ICRC_SIZE,
+				&write->reth);
+	set_message(flow, tags, &message, 1);
+	count_tag(message.tag.count, skb->len, true);
+	return 0;
+}
+
+/*
+ * Let rocesteer_egress go on with the message, where it steers the flow, and the job still has
+ * chunks. Return: 0, or not.
+ */
+__noinline int share_message(const struct rocesteer_flow_key *key, struct rocesteer_tags *tags,
+			     const struct rocesteer_message *message)
+{
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
+	__u32 job;
+
+	flow = key && tags && message ? find_flow(key, &state) : NULL;
+	if (!flow || flow->job != tags->job)
+		return -1;
+	set_message(flow, tags, message, 0);
+	if (state & ROCESTEER_FLOW_TAGGED)
+		return 0;
+	job = tags->job;
+	if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
+		return -1;
+	return !change_flags(flow, &state, 0, ROCESTEER_FLOW_TAGGED);
+}
+
+/* A packet that begins a message */
+static __always_inline struct rocesteer_tag
+begin_packet(struct __sk_buff *skb, const struct packet *pkt, struct rocesteer_tags *tags)
+{
+	__u32 off = sizeof(struct udphdr) + sizeof(struct rocesteer_bth), payload;
+	struct rocesteer_message message;
+	struct rocesteer_reth reth;
+
+	payload = pkt->udp_len - off - sizeof(reth) - ROCESTEER_ICRC_SIZE;
+	if ((__s32)payload < 0 ||
+	    bpf_skb_load_bytes(skb, pkt->l4_off + off, &reth, sizeof(reth)))
+		return tags->none;
+	message = begin_message(tags, pkt->opcode, pkt->psn, payload, &reth);
+	share_message(&pkt->key, tags, &message);
+	return message.tag;
 }
 
 /* Find the message of the flow that a packet continues. */
@@ -245,29 +305,38 @@ continue_message(const struct packet *pkt, struct rocesteer_tags *tags)
 		at = search_message(tags, pkt->psn);
 		barrier_var(at);
 		if (at >= ROCESTEER_MAX_MESSAGES)
-			return no_tag;
+			return tags->none;
 		tags->recent = at;
 	}
 	return tags->message[at].tag;
 }
 
-static __always_inline bool begins_write(const struct packet *pkt)
+static __always_inline struct rocesteer_tag
+tag_packet(struct __sk_buff *skb, const struct packet *pkt, struct rocesteer_tags *tags)
 {
-	return pkt->opcode == ROCESTEER_OP_RC_WRITE_FIRST ||
-	       pkt->opcode == ROCESTEER_OP_RC_WRITE_ONLY ||
-	       pkt->opcode == ROCESTEER_OP_RC_WRITE_ONLY_IMM;
+	if (begins_write(pkt->opcode))
+		return begin_packet(skb, pkt, tags);
+	if (continues_write(pkt->opcode))
+		return continue_message(pkt, tags);
+	return tags->none;
 }
 
-static __always_inline struct rocesteer_tag
-find_tag(struct __sk_buff *skb, const struct packet *pkt,
-	 struct rocesteer_tags *tags)
+/* Fill in what does not change of a flow's entry. */
+static __always_inline void begin_tags(struct rocesteer_tags *tags,
+				       const struct rocesteer_flow_key *key, __u32 job,
+				       const struct rocesteer_chunk_job *owner)
 {
-	if (begins_write(pkt))
-		return begin_message(skb, pkt, tags);
-	if (pkt->opcode > ROCESTEER_OP_RC_WRITE_FIRST &&
-	    pkt->opcode <= ROCESTEER_OP_RC_WRITE_LAST_IMM)
-		return continue_message(pkt, tags);
-	return no_tag;
+	struct rocesteer_peer_key peer = { .job = job, .ifindex = key->ifindex };
+	const struct rocesteer_ranges *ranges;
+
+	copy_addr(peer.addr, key->peer);
+	ranges = bpf_map_lookup_elem(&rs_range_peers, &peer);
+	if (ranges)
+		tags->ranges = *ranges;
+	tags->at.job = job;
+	tags->at.peer = tags->ranges.peer;
+	tags->none = owner->none;
+	tags->job = job;
 }
 
 /**
@@ -282,6 +351,7 @@ find_tag(struct __sk_buff *skb, const struct packet *pkt,
  */
 __noinline int new_tags(struct __sk_buff *skb, struct rocesteer_flow_key *key)
 {
+	const struct rocesteer_chunk_job *owner;
 	struct rocesteer_flow_path *flow;
 	struct rocesteer_tags *tags;
 	__s64 claimed;
@@ -297,37 +367,17 @@ __noinline int new_tags(struct __sk_buff *skb, struct rocesteer_flow_key *key)
 	if (claimed < 0 || is_other_sender(skb, key, job))
 		return -1;
 	if (!tags) {
-		if (!bpf_map_lookup_elem(&rs_chunk_jobs, &job))
+		owner = bpf_map_lookup_elem(&rs_chunk_jobs, &job);
+		if (!owner)
 			return -1;
 		bpf_map_update_elem(&rs_tags, key, &no_tags, BPF_NOEXIST);
 		tags = bpf_map_lookup_elem(&rs_tags, key);
 		if (!tags)
 			return -1;
-		tags->job = job;
+		begin_tags(tags, key, job, owner);
 	}
 	tags->sender = bpf_get_socket_cookie(skb);
 	return 0;
-}
-
-static __always_inline void count_tag(const struct __sk_buff *skb,
-				      const struct packet *pkt,
-				      struct rocesteer_tags *tags,
-				      struct rocesteer_tag tag)
-{
-	struct rocesteer_count_key key = {
-		.job = tags->job,
-		.class = tag.class,
-		.dimension = tag.dimension,
-	};
-	struct rocesteer_count *count;
-
-	tags->packets[tag.class & (ROCESTEER_MAX_CLASSES - 1)]++;
-	count = bpf_map_lookup_elem(&rs_chunk_counts, &key);
-	if (!count)
-		return;
-	count->messages += begins_write(pkt);
-	count->packets++;
-	count->bytes += skb->len;
 }
 
 /* The change of one packet, handed to rocesteer_mark in skb->cb. */
@@ -348,26 +398,12 @@ struct {
 	.values = { (void *)&rocesteer_mark },
 };
 
-/* RFC 1624. All are in network order. */
-static __always_inline __sum16 csum_replace(__sum16 check, __be16 old, __be16 new)
-{
-	__u32 sum = (__u16)~check + (__u16)~old + new;
-
-	sum = (sum >> 16) + (sum & 0xffff);
-	return ~(sum + (sum >> 16));
-}
-
-/*
- * Set the DSCP. Neither the ICRC nor the UDP checksum covers it; ECN stays. A
- * program of its own for the same reason as rocesteer_write.
- */
+/* A program of its own for the same reason as rocesteer_write. */
 SEC("tcx/egress")
 int rocesteer_mark(struct __sk_buff *skb)
 {
 	__u32 off = skb->cb[CB_L3_OFF], dscp = skb->cb[CB_DSCP];
 	struct iphdr *ip;
-	__be16 *first, new;
-	__u16 word;
 	void *data;
 
 	if (off > HEADERS_MAX)
@@ -378,16 +414,10 @@ int rocesteer_mark(struct __sk_buff *skb)
 	ip = data + off;
 	if ((void *)(ip + 1) > (void *)(long)skb->data_end)
 		return TCX_NEXT;
-	/* IPv4: version, IHL, TOS; IPv6: version, traffic class, flow label. */
-	first = (void *)ip;
-	word = bpf_ntohs(*first);
-	if (word >> 12 == 4) {
-		new = bpf_htons((word & ~0xfc) | dscp << 2);
-		ip->check = csum_replace(ip->check, *first, new);
-	} else {
-		new = bpf_htons((word & ~0x0fc0) | dscp << 6);
-	}
-	*first = new;
+	if (ip->version == 4)
+		set_dscp(ip, dscp);
+	else	/* version, traffic class, flow label */
+		*(__be16 *)ip = (*(__be16 *)ip & bpf_htons(0xf03f)) | bpf_htons(dscp << 6);
 	return TCX_NEXT;
 }
 
@@ -399,6 +429,10 @@ int rocesteer_chunk(struct __sk_buff *skb)
 	struct rocesteer_tag tag;
 	struct packet pkt;
 
+	if (is_marked(skb->cb[CB_MARKED])) {
+		skb->cb[CB_MARKED] = 0;	/* for the programs of a device below */
+		return TCX_NEXT;
+	}
 	if (parse_roce(skb, &pkt, false) != CONTINUE || !is_rc(&pkt) ||
 	    is_response(&pkt))
 		return TCX_NEXT;
@@ -410,8 +444,9 @@ int rocesteer_chunk(struct __sk_buff *skb)
 		if (!tags)
 			return TCX_NEXT;
 	}
-	tag = find_tag(skb, &pkt, tags);
-	count_tag(skb, &pkt, tags, tag);
+	tag = tag_packet(skb, &pkt, tags);
+	tags->packets[tag.class & (ROCESTEER_MAX_CLASSES - 1)]++;
+	count_tag(tag.count, skb->len, begins_write(pkt.opcode));
 	if (tag.class) {
 		skb->priority = tag.class;
 		skb->cb[CB_L3_OFF] = pkt.l3_off;
@@ -419,4 +454,19 @@ int rocesteer_chunk(struct __sk_buff *skb)
 		bpf_tail_call_static(skb, &rs_mark, 0);
 	}
 	return TCX_NEXT;
+}
+
+/* User space takes the chunks of a job away: its flows are no longer tagged. */
+SEC("syscall")
+int rocesteer_untag(struct rocesteer_flow_key *of)
+{
+	struct rocesteer_flow_key key = *of;
+	struct rocesteer_flow_path *flow;
+	__u64 state = 0;
+
+	bpf_map_delete_elem(&rs_tags, &key);
+	flow = find_flow(&key, &state);
+	if (flow && change_flags(flow, &state, ROCESTEER_FLOW_TAGGED, 0))
+		flow->tagged = 0;
+	return 0;
 }

@@ -15,6 +15,7 @@
 #include "lib/pieces.bpf.h"
 #include "lib/psn.bpf.h"
 #include "lib/sport.bpf.h"
+#include "lib/tags.bpf.h"
 
 /* Of every UDP length, see rocesteer/icrc.h; user space fills it. */
 __u32 rs_icrc[ROCESTEER_ICRC_WORDS][ROCESTEER_ICRC_TABLE] __attribute__((aligned(64)));
@@ -22,13 +23,15 @@ __u32 rs_icrc[ROCESTEER_ICRC_WORDS][ROCESTEER_ICRC_TABLE] __attribute__((aligned
 /*
  * rocesteer_egress is enough for most packets. Another program goes on with the rest.
  *
- * TAIL_WRITE: the packet has to be changed. TAIL_PARSE: the frame is not plain.
+ * TAIL_WRITE: the packet has to be changed. TAIL_WRITE_TAGGED: likewise, and it is tagged.
+ * TAIL_PARSE: the frame is not plain.
  * TAIL_NEW_FLOW: the flow, or its sender, is not known, or the flow has no share.
  * TAIL_SLOW: the PSN was sent before, or rocesteer_parse or rocesteer_new_flow is done.
  * TAIL_OBSERVE: likewise, and the flow is observed.
  */
 enum {
 	TAIL_WRITE,
+	TAIL_WRITE_TAGGED,
 	TAIL_PARSE,
 	TAIL_NEW_FLOW,
 	TAIL_SLOW,
@@ -37,6 +40,7 @@ enum {
 };
 
 int rocesteer_write(struct __sk_buff *skb);
+int rocesteer_write_tagged(struct __sk_buff *skb);
 int rocesteer_parse(struct __sk_buff *skb);
 int rocesteer_new_flow(struct __sk_buff *skb);
 int rocesteer_slow(struct __sk_buff *skb);
@@ -51,6 +55,7 @@ struct {
 } rs_tail_calls SEC(".maps") = {
 	.values = {
 		[TAIL_WRITE] = (void *)&rocesteer_write,
+		[TAIL_WRITE_TAGGED] = (void *)&rocesteer_write_tagged,
 		[TAIL_PARSE] = (void *)&rocesteer_parse,
 		[TAIL_NEW_FLOW] = (void *)&rocesteer_new_flow,
 		[TAIL_SLOW] = (void *)&rocesteer_slow,
@@ -86,7 +91,7 @@ enum {
 	CB_L4_OFF,
 	CB_UDP_LEN,
 	CB_SPORT_XOR,	/* port that it has ^ port that it gets */
-	CB_SPORT,	/* network order */
+	CB_SPORT = CB_MARKED,	/* network order; the mark of tag_request() is above it */
 	CB_DQPN,	/* bits of the BTH's dqpn that are set, in network order */
 };
 
@@ -101,8 +106,7 @@ static __always_inline int count_steered(void)
 	return TCX_NEXT;
 }
 
-SEC("tcx/egress")
-int rocesteer_write(struct __sk_buff *skb)
+static __always_inline int write_packet(struct __sk_buff *skb)
 {
 	__u32 l4_off = skb->cb[CB_L4_OFF], udp_len = skb->cb[CB_UDP_LEN], word = udp_len / 4;
 	__u32 delta;
@@ -116,6 +120,24 @@ int rocesteer_write(struct __sk_buff *skb)
 			delta, skb->cb[CB_DQPN]))
 		return count_steered();
 	return count_verdict(ROCESTEER_VERDICT_REWRITE_FAILED);
+}
+
+SEC("tcx/egress")
+int rocesteer_write(struct __sk_buff *skb)
+{
+	return write_packet(skb);
+}
+
+/* The same, and the DSCP: the packet is tagged, and in a plain frame. */
+SEC("tcx/egress")
+int rocesteer_write_tagged(struct __sk_buff *skb)
+{
+	struct iphdr *ip = (void *)(long)skb->data + ETH_HLEN;
+	__u32 dscp = skb->cb[CB_SPORT] >> CB_MARK_SHIFT & CB_MARK_DSCP;
+
+	if (dscp != ROCESTEER_NO_DSCP && (void *)(ip + 1) <= (void *)(long)skb->data_end)
+		set_dscp(ip, dscp);
+	return write_packet(skb);
 }
 
 /*
@@ -148,6 +170,17 @@ __noinline int check_port(struct rocesteer_flow_path *flow, __u32 sport,
 					       ROCESTEER_VERDICT_OFF_PLAN;
 }
 
+/* Hand the change of a packet over. Arguments: as of take_route() */
+static __always_inline void set_change(struct __sk_buff *skb, __be16 to, __be16 sport,
+				       __u32 l4_off, __u32 udp_len, __be32 bits)
+{
+	skb->cb[CB_L4_OFF] = l4_off;
+	skb->cb[CB_UDP_LEN] = udp_len;
+	skb->cb[CB_SPORT_XOR] = sport ^ to;
+	skb->cb[CB_SPORT] = to;
+	skb->cb[CB_DQPN] = bits;
+}
+
 /**
  * take_route() - let a packet leave by a route
  * @skb: the packet
@@ -168,11 +201,7 @@ static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_fl
 		return rarely(ROCESTEER_VERDICT_NO_PATH);
 	if (sport == route.sport && !bits)
 		return rarely(ROCESTEER_VERDICT_STEERED);
-	skb->cb[CB_L4_OFF] = l4_off;
-	skb->cb[CB_UDP_LEN] = udp_len;
-	skb->cb[CB_SPORT_XOR] = sport ^ route.sport;
-	skb->cb[CB_SPORT] = route.sport;
-	skb->cb[CB_DQPN] = bits;
+	set_change(skb, route.sport, sport, l4_off, udp_len, bits);
 	return go_on(skb, TAIL_WRITE);
 }
 
@@ -208,26 +237,55 @@ static __always_inline int take_plain_route(struct __sk_buff *skb,
 			  plain_udp_len(frame), bits);
 }
 
-/* Steer a request. @varies: the flow may have pieces, or a detour. Return: as steer(). */
+/*
+ * The same for a request of a flow whose packets are tagged. What is not in skb->cb is done before
+ * the tag is looked for: the verifier follows what comes next once.
+ */
+static __always_inline int take_tagged_route(struct __sk_buff *skb,
+					     const struct plain_frame *frame,
+					     const struct rocesteer_flow_key *key,
+					     struct rocesteer_flow_path *flow,
+					     struct route route, __be32 bits)
+{
+	if (!route.sport || !count_sent(flow, route.path, skb->len))
+		return rarely(ROCESTEER_VERDICT_NO_PATH);
+	set_change(skb, route.sport, frame->roce.udp.source, PLAIN_L4_OFF,
+		   plain_udp_len(frame), bits);
+	if (tag_request(skb, key, flow, frame->roce.bth.opcode, read_psn(&frame->roce)))
+		return go_on(skb, TAIL_WRITE_TAGGED);
+	return go_on(skb, TAIL_WRITE);
+}
+
+/*
+ * Steer a request. @varies: the flow has ROCESTEER_FLOW_VARIES; @tagged: ROCESTEER_FLOW_TAGGED.
+ * Return: as steer().
+ */
 static __always_inline int steer_request(struct __sk_buff *skb, const struct plain_frame *frame,
-					 struct rocesteer_flow_path *flow, bool varies)
+					 const struct rocesteer_flow_key *key,
+					 struct rocesteer_flow_path *flow, bool varies, bool tagged)
 {
 	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
 	__u32 psn = read_psn(&frame->roce), i = 0;
+	__be32 bits = 0;
 	struct route route;
 
 	if (psn_before(psn, psns->next))
 		return rarely(GO_SLOW);
 	psn_advance(psns, psn);
 	flow->idle = 0;
-	if (!varies)
-		return take_plain_route(skb, frame, flow, piece_route(flow, 0), 0);
-	if (flow->nr_pieces > 1)
-		i = find_piece(flow, psn);
-	else
-		move_if_idle(flow);
-	route = find_route(flow, i);
-	return take_plain_route(skb, frame, flow, route, flow->bth_paths);
+	if (!varies) {
+		route = piece_route(flow, 0);
+	} else {
+		if (flow->nr_pieces > 1)
+			i = find_piece(flow, psn);
+		else
+			move_if_idle(flow);
+		route = find_route(flow, i);
+		bits = flow->bth_paths;
+	}
+	if (tagged)
+		return take_tagged_route(skb, frame, key, flow, route, bits);
+	return take_plain_route(skb, frame, flow, route, bits);
 }
 
 /* Steer a response. Return: as steer(). */
@@ -320,13 +378,17 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 	if (!flow || !is_sender(sk, flow->sender))
 		return rarely(GO_NEW_FLOW);
 	flags = flow->flags & (ROCESTEER_FLOW_QP | ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES |
-			       ROCESTEER_FLOW_OBSERVED);
+			       ROCESTEER_FLOW_OBSERVED | ROCESTEER_FLOW_TAGGED);
 	opcode = frame->roce.bth.opcode;
 	if (opcode < ROCESTEER_OP_RC_RESPONSE || opcode > ROCESTEER_OP_RC_ATOMIC_ACK) {
 		if (flags == ROCESTEER_FLOW_SHARE)
-			return steer_request(skb, frame, flow, false);
+			return steer_request(skb, frame, key, flow, false, false);
 		if (flags == (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_VARIES))
-			return steer_request(skb, frame, flow, true);
+			return steer_request(skb, frame, key, flow, true, false);
+		if ((flags & ~ROCESTEER_FLOW_VARIES) ==
+		    (ROCESTEER_FLOW_SHARE | ROCESTEER_FLOW_TAGGED))
+			return steer_request(skb, frame, key, flow,
+					     flags & ROCESTEER_FLOW_VARIES, true);
 	}
 	if (flags & (ROCESTEER_FLOW_OBSERVED | ROCESTEER_FLOW_QP))
 		return keep_port(flow, frame->roce.syndrome << 8 | opcode,

@@ -77,9 +77,10 @@ static __always_inline void move_sent(struct rocesteer_flow_path *flow, __u32 p)
 {
 	barrier_var(p);
 	flow->first_path = p;
-	if (p && p < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_add(&flow->rounds[p],
-				     __sync_lock_test_and_set(&flow->rounds[0], 0));
+	if (p && p < ROCESTEER_MAX_PATHS) {
+		flow->rounds[p] = flow->rounds[0];
+		flow->rounds[0] = 0;
+	}
 }
 
 /* The path of an observed flow is known. Its packets keep their port. */

@@ -201,8 +201,8 @@ __noinline int note_round(const struct rocesteer_flow_key *key,
 	if (flow->flags & ROCESTEER_FLOW_OBSERVED && path == ROCESTEER_PATH_UNKNOWN)
 		path = 0;
 	barrier_var(path);
-	if (path < ROCESTEER_MAX_PATHS)
-		__sync_fetch_and_add(&flow->rounds[path], 1);
+	if (path < ROCESTEER_MAX_PATHS && flow->rounds[path] != 0xffff)
+		flow->rounds[path]++;
 	if (flow->flags & ROCESTEER_FLOW_OBSERVED)
 		return 0;
 	enough = enough_rounds(flow, seq);

@@ -12,10 +12,10 @@
 /* Bounds of the tables, over all jobs; a table that is full refuses. */
 #define ROCESTEER_MAX_CHUNKS	65536
 #define ROCESTEER_MAX_RANGES	1048576
+#define ROCESTEER_MAX_COUNTS	2048
 
 #define ROCESTEER_MAX_STAGES	16	/* of a chunk */
 #define ROCESTEER_MAX_CLASSES	8	/* the first is 0: none */
-#define ROCESTEER_NO_DIMENSION	0xff
 
 /* Messages of more than one packet that a flow has in flight, at most. */
 #define ROCESTEER_MAX_MESSAGES	64
@@ -27,12 +27,14 @@
  * @nr_chunks: of the plan
  * @nr_classes: highest class
  * @dscp: by class, DSCP that packets get, 0..63; of class 0 it is not used
+ * @none: tag of packets of no chunk
  */
 struct rocesteer_chunk_job {
 	__u64 hash;
 	__u32 nr_chunks;
 	__u32 nr_classes;
 	__u8 dscp[ROCESTEER_MAX_CLASSES];
+	struct rocesteer_tag none;
 };
 
 /* Key of rs_chunks. */
@@ -61,11 +63,13 @@ struct rocesteer_chunk {
 
 /**
  * struct rocesteer_range_key - key of rs_ranges
- * @peer: whose memory it is, and the job that writes to it
+ * @job: job that writes to it
+ * @peer: whose memory it is: @peer of struct rocesteer_ranges
  * @index: 0.. by rising address
  */
 struct rocesteer_range_key {
-	struct rocesteer_peer_key peer;
+	__u32 job;
+	__u32 peer;
 	__u32 index;
 };
 
@@ -75,47 +79,25 @@ struct rocesteer_range_key {
  * @length: bytes
  * @chunk: that is written there
  * @stage: of the chunk
+ * @tag: of that stage: the programs look for no chunk
  */
 struct rocesteer_range {
 	__u64 start;
 	__u64 length;
 	__u32 chunk;
 	__u32 stage;
+	struct rocesteer_tag tag;
 };
 
 /**
- * struct rocesteer_ranges - how many ranges there are of a peer's memory, value of
- * rs_range_peers, key is struct rocesteer_peer_key
+ * struct rocesteer_ranges - the ranges of a peer's memory, value of rs_range_peers, key is
+ * struct rocesteer_peer_key
+ * @peer: number of the peer among those of its job, in the keys of rs_ranges, which are short
  * @nr: entries of rs_ranges
  */
 struct rocesteer_ranges {
+	__u32 peer;
 	__u32 nr;
-};
-
-/**
- * struct rocesteer_tag - what is known of a message
- * @class: of its chunk's stage; 0: its address is not in the table
- * @dimension: or ROCESTEER_NO_DIMENSION
- * @dscp: that its packets get
- * @reserved: zero
- */
-struct rocesteer_tag {
-	__u8 class;
-	__u8 dimension;
-	__u8 dscp;
-	__u8 reserved;
-};
-
-/**
- * struct rocesteer_message - PSNs of a message
- * @psn: the first
- * @packets: how many; 0: none
- * @tag: of all of them
- */
-struct rocesteer_message {
-	__u32 psn;
-	__u32 packets;
-	struct rocesteer_tag tag;
 };
 
 /**
@@ -124,24 +106,33 @@ struct rocesteer_message {
  * @job: job the flow belongs to
  * @next: where the next message is noted, modulo ROCESTEER_MAX_MESSAGES
  * @recent: where the last packet's is
- * @range: index of the range that was looked at last, as in struct rocesteer_range_key
+ * @ranges: of the peer's memory
+ * @at: key of the range that was found last
  * @sender: SO_COOKIE of the socket that its packets have, as in struct
  *	rocesteer_flow_path
+ * @none: tag of packets of no chunk
+ * @near: the range that was found last; of length 0 before the first
  * @message: ring of recent messages of several packets; the newest is before @next. If
  *	two contain a PSN, the newer one wins
- * @packets: requests by class
+ * @packets: requests by class; those of the flow's message are added when the next begins
  */
 struct rocesteer_tags {
 	__u32 job;
 	__u32 next;
 	__u32 recent;
-	__u32 range;
+	struct rocesteer_ranges ranges;
+	struct rocesteer_range_key at;
 	__u64 sender;
+	struct rocesteer_tag none;
+	struct rocesteer_range near;
 	struct rocesteer_message message[ROCESTEER_MAX_MESSAGES];
 	__u64 packets[ROCESTEER_MAX_CLASSES];
 };
 
-/* Key of rs_chunk_counts; there is one for class 0 and no dimension. */
+/*
+ * Key of rs_chunk_counts, whose value is an index of rs_chunk_sums; there is one for class 0
+ * and no dimension.
+ */
 struct rocesteer_count_key {
 	__u32 job;
 	__u16 class;
@@ -150,7 +141,7 @@ struct rocesteer_count_key {
 
 /**
  * struct rocesteer_count - what a job sent of a class in a dimension, per CPU, value
- * of rs_chunk_counts
+ * of rs_chunk_sums; index 0 is nobody's
  * @messages: WRITEs whose first packet was sent, again or not
  * @packets: request packets
  * @bytes: of their frames
@@ -161,13 +152,12 @@ struct rocesteer_count {
 	__u64 bytes;
 };
 
-_Static_assert(sizeof(struct rocesteer_chunk_job) == 24, "padding");
+_Static_assert(sizeof(struct rocesteer_chunk_job) == 32, "padding");
 _Static_assert(sizeof(struct rocesteer_chunk) == 56, "padding");
-_Static_assert(sizeof(struct rocesteer_range_key) == 44, "padding");
-_Static_assert(sizeof(struct rocesteer_range) == 24, "padding");
-_Static_assert(sizeof(struct rocesteer_message) == 12, "padding");
+_Static_assert(sizeof(struct rocesteer_range_key) == 12, "padding");
+_Static_assert(sizeof(struct rocesteer_range) == 32, "padding");
 _Static_assert(sizeof(struct rocesteer_tags) ==
-	       24 + ROCESTEER_MAX_MESSAGES * 12 + ROCESTEER_MAX_CLASSES * 8,
+	       80 + ROCESTEER_MAX_MESSAGES * 16 + ROCESTEER_MAX_CLASSES * 8,
 	       "padding");
 _Static_assert(sizeof(struct rocesteer_count_key) == 8, "padding");
 

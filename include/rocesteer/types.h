@@ -13,6 +13,8 @@
 
 #include <linux/types.h>
 
+#include "tag.h"
+
 /* Layout version of the maps; a pinned set of another one is refused. */
 #define ROCESTEER_ABI		13
 
@@ -156,20 +158,22 @@ struct rocesteer_detour {
  * @resent: by enum rocesteer_sequence
  * @sent: on the other paths
  * @rounds: by path: rounds of go-back-N whose first packet has this path: the packet, or its
- *	acknowledgment, was lost
+ *	acknowledgment, was lost. 65,535 stands for all above
  * @cnps: congestion notification packets that arrived for the flow
  * @repeated: as @responded, when the last response was sent that repeats another
  * @bursts: number of such repetitions that followed closely on other responses
  * @leaf: router address of the destination leaf, names the group
  * @source: our address that its packets have
- * @reserved: zero
+ * @tagged: packets of @message that struct rocesteer_tags does not count yet
+ * @message: the message that began last, if the flow has ROCESTEER_FLOW_TAGGED
  *
  * With many flows the memory that a packet touches is what steering costs. In the kernel the
  * value begins 16 bytes behind the beginning of a cache line, as 8 bytes of the allocator, 48 of
  * the hash table and the key come before. What most packets need is in the line that the key ends
- * in, and in the next one, up to the second piece. The CPU can read both at once: which counters
- * a packet of a whole flow takes need not be known before. All is in one block of 2,048 bytes: of
- * the next larger ones each has a page of its own, and that takes a place in the CPU's TLB.
+ * in, and in the next one, up to the second piece; with chunks, also the last one. The CPU can read
+ * these at once: which counters a packet of a whole flow takes need not be known before. All is in
+ * one block of 2,048 bytes: of the next larger ones each has a page of its own, and that takes a
+ * place in the CPU's TLB.
  */
 struct rocesteer_flow_path {
 	__u32 flags;
@@ -190,13 +194,14 @@ struct rocesteer_flow_path {
 	struct rocesteer_piece next;
 	struct rocesteer_resent resent[ROCESTEER_PSNS_MAX];
 	struct rocesteer_sent sent[ROCESTEER_MAX_PATHS];
-	__u32 rounds[ROCESTEER_MAX_PATHS];
+	__u16 rounds[ROCESTEER_MAX_PATHS];
 	__u32 cnps;
 	__u32 repeated;
 	__u32 bursts;
 	__u8 leaf[16];
 	__u8 source[16];
-	__u32 reserved;
+	__u32 tagged;
+	struct rocesteer_message message;
 };
 
 /* The flow has a share of a path: it sent more than acknowledgments. */
@@ -222,6 +227,8 @@ struct rocesteer_flow_path {
  * go-back-N are counted in @rounds[0] until then.
  */
 #define ROCESTEER_FLOW_OBSERVED		256
+/* The flow's job has chunks, and the flow an entry in rs_tags: rocesteer_egress tags packets. */
+#define ROCESTEER_FLOW_TAGGED		512
 /* Bits 31..16: the path that has the flow's share, counted in rocesteer_group.flows. */
 #define ROCESTEER_FLOW_HOME_SHIFT	16
 
@@ -545,7 +552,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       176 + ROCESTEER_MAX_PATHS * 28, "padding");
+	       192 + ROCESTEER_MAX_PATHS * 26, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) + 80 <= 2048, "a larger block");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==

@@ -1,54 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which class rocesteer_chunk gives a packet, checked with frames through BPF_PROG_TEST_RUN,
- * tables of its own. Output is KTAP.
+ * tables of its own; chunks_steered.c goes on with flows that are steered. Output is KTAP.
  */
 #include <sched.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/udp.h>
 
-#include "tables.h"
-#include "../checksum.h"
-#include "../../include/rocesteer/chunk.h"
+#include "chunks.h"
 #include "../random.h"
 
 #define OTHER_JOB	8
-#define MTU		256
 #define BASE		0xfffffffff000ull	/* of the ranges */
 #define RANGE		0x10000			/* bytes of each */
 #define RANGES		48
 #define CLASSES		4
 #define ECN		2
 
-enum {
-	SEND_MIDDLE = 1,
-	FIRST = 6,
-	MIDDLE,
-	LAST,
-	LAST_IMM,
-	ONLY,
-	ONLY_IMM,
-	READ,
-};
+struct rocesteer_bpf *skel;
+const struct steering *steering;
 
-static struct rocesteer_bpf *skel;
-
-/* A RoCE packet with room for a RETH and a payload. */
-struct roce {
-	struct udphdr udp;
-	struct rocesteer_bth bth;
-	struct rocesteer_reth reth;
-	__u8 payload[MTU];
-	__u32 icrc;
-} __attribute__((packed));
-
-struct frame4 {
-	struct ethhdr eth;
-	struct iphdr ip;
-	struct roce roce;
-} __attribute__((packed));
+/* A result that is checked in each way of sending */
+#define sent_result(ok, name, ...) \
+	ktap_result(ok, name "%s", ##__VA_ARGS__, steering ? steering->how : "")
 
 struct frame6 {
 	struct ethhdr eth;
@@ -56,13 +28,13 @@ struct frame6 {
 	struct roce roce;
 } __attribute__((packed));
 
-static struct rocesteer_flow_key flow_key(__u32 dqpn)
+struct rocesteer_flow_key flow_key(__u32 dqpn)
 {
 	return flow_key_to(2, dqpn);
 }
 
 /* Chunk c is written to range c; its stage has this class and dimension. */
-static __u8 class_of(__u32 job, __u32 chunk)
+__u8 class_of(__u32 job, __u32 chunk)
 {
 	return 1 + (job + chunk) % CLASSES;
 }
@@ -82,57 +54,48 @@ static __u8 stage_of(__u32 chunk)
 	return chunk % ROCESTEER_MAX_STAGES;
 }
 
+/* Where packets are counted: each job has ten counters. */
+static __u32 count_of(__u32 job, __u16 class, __u16 dimension)
+{
+	return 10 * job + (class ? 2 * class + dimension : 0);
+}
+
 /* Add a range to each chunk of @job. @gap: bytes between two ranges, of no chunk. */
 static void add_ranges(__u32 job, const __u8 peer[16], __u64 gap)
 {
-	struct rocesteer_range_key key = { .peer = { .job = job,
-						     .ifindex = IFINDEX } };
-	struct rocesteer_ranges ranges = { .nr = RANGES };
-	struct rocesteer_chunk_key ckey = { .job = job };
+	struct rocesteer_peer_key pkey = { .job = job, .ifindex = IFINDEX };
+	struct rocesteer_ranges ranges = { .peer = peer[15], .nr = RANGES };
+	struct rocesteer_range_key key = { .job = job, .peer = peer[15] };
 	__u32 i;
 
-	memcpy(key.peer.addr, peer, 16);
+	memcpy(pkey.addr, peer, 16);
 	for (i = 0; i < RANGES; i++) {
+		__u8 class = class_of(job, i), dimension = dimension_of(i);
 		struct rocesteer_range range = {
 			.start = BASE + i * (RANGE + gap), .length = RANGE,
 			.chunk = i, .stage = stage_of(i),
+			.tag = { .class = class, .dimension = dimension, .dscp = dscp_of(class),
+				 .count = count_of(job, class, dimension) },
 		};
-		struct rocesteer_chunk chunk = { .nr_stages = 16 };
 
-		chunk.class[stage_of(i)] = class_of(job, i);
-		chunk.dimension[stage_of(i)] = dimension_of(i);
 		key.index = i;
-		ckey.chunk = i;
 		put(skel->maps.rs_ranges, &key, &range);
-		put(skel->maps.rs_chunks, &ckey, &chunk);
 	}
-	put(skel->maps.rs_range_peers, &key.peer, &ranges);
+	put(skel->maps.rs_range_peers, &pkey, &ranges);
 }
 
 static void add_job(__u32 job)
 {
-	int cpus = libbpf_num_possible_cpus(), class, dimension;
-	struct rocesteer_count none[cpus];
-	struct rocesteer_chunk_job owner = { .nr_chunks = RANGES,
-					     .nr_classes = CLASSES };
-	struct rocesteer_count_key key = { .job = job,
-					   .dimension = ROCESTEER_NO_DIMENSION };
+	struct rocesteer_chunk_job owner = {
+		.nr_chunks = RANGES, .nr_classes = CLASSES,
+		.none = { .dimension = ROCESTEER_NO_DIMENSION, .dscp = ROCESTEER_NO_DSCP,
+			  .count = count_of(job, 0, 0) },
+	};
 
-	memset(none, 0, sizeof(none));
-	put(skel->maps.rs_chunk_counts, &key, none);
-	for (class = 1; class <= CLASSES; class++) {
-		owner.dscp[class] = dscp_of(class);
-		for (dimension = 0; dimension < 2; dimension++) {
-			key.class = class;
-			key.dimension = dimension;
-			put(skel->maps.rs_chunk_counts, &key, none);
-		}
-	}
 	put(skel->maps.rs_chunk_jobs, &job, &owner);
 }
 
-/* Two jobs that write to the same addresses; one has the device. */
-static void begin(void)
+void begin(void)
 {
 	struct rocesteer_flow_path flow = { .job = OTHER_JOB, .nr_pieces = 1 };
 	struct rocesteer_flow_key key = flow_key(99);
@@ -148,6 +111,8 @@ static void begin(void)
 	add_job(OTHER_JOB);
 	add_ranges(JOB, key.peer, 0);
 	add_ranges(OTHER_JOB, key.peer, 0);
+	if (steering)
+		steering->begin();
 }
 
 static void make_roce(struct roce *roce, __u32 dqpn, __u8 opcode, __u32 psn, __u64 va, __u32 length)
@@ -191,28 +156,49 @@ static int run(void *in, void *out, size_t size)
 	return run_forwarded(0, in, out, size);
 }
 
+static struct frame4 make_frame(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va, __u32 length)
+{
+	struct frame4 frame = {
+		.eth.h_proto = htons(ETH_P_IP),
+		.ip = { .version = 4, .ihl = 5, .ttl = 64, .tos = 0x20 | ECN, .id = 1,
+			.protocol = IPPROTO_UDP, .saddr = htonl(0x0a000001),
+			.daddr = htonl(0x0a000002),
+			.tot_len = htons(sizeof(frame) - sizeof(frame.eth)) },
+	};
+
+	make_roce(&frame.roce, dqpn, opcode, psn, va, length);
+	frame.ip.check = htons(~checksum_add(0, &frame.ip, sizeof(frame.ip)));
+	return frame;
+}
+
+/* What a frame got; the fields that steering changes may differ. */
+static struct got compare(const struct frame4 *in, const struct frame4 *out, int class)
+{
+	struct got got = { class, out->ip.tos >> 2 };
+	struct frame4 same = *out;
+
+	if (checksum_add(0, &out->ip, sizeof(out->ip)) != 0xffff || (out->ip.tos & 3) != ECN)
+		got.class = -1;
+	same.ip.tos = in->ip.tos;
+	same.ip.check = in->ip.check;
+	if (steering) {
+		same.roce.udp.source = in->roce.udp.source;
+		same.roce.bth.dqpn &= htonl(ROCESTEER_QPN_MASK);
+		same.roce.icrc = in->roce.icrc;
+	}
+	if (memcmp(in, &same, sizeof(same)))
+		got.class = -1;
+	return got;
+}
+
 static struct got forward_packet(__u32 from, __u32 dqpn, __u8 opcode, __u32 psn,
 				 __u64 va, __u32 length)
 {
-	struct frame4 in = {
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip = { .version = 4, .ihl = 5, .ttl = 64, .tos = 0x20 | ECN,
-			.protocol = IPPROTO_UDP, .daddr = htonl(0x0a000002),
-			.tot_len = htons(sizeof(in) - sizeof(in.eth)) },
-	}, out;
-	struct got got;
+	struct frame4 in = make_frame(dqpn, opcode, psn, va, length), out = in;
+	int class = steering ? steering->send(&out, dqpn) :
+			       run_forwarded(from, &in, &out, sizeof(in));
 
-	make_roce(&in.roce, dqpn, opcode, psn, va, length);
-	in.ip.check = htons(~checksum_add(0, &in.ip, sizeof(in.ip)));
-	got.class = run_forwarded(from, &in, &out, sizeof(in));
-	got.dscp = out.ip.tos >> 2;
-	if (checksum_add(0, &out.ip, sizeof(out.ip)) != 0xffff || (out.ip.tos & 3) != ECN)
-		got.class = -1;
-	in.ip.tos = out.ip.tos;
-	in.ip.check = out.ip.check;
-	if (memcmp(&in, &out, sizeof(in)))
-		got.class = -1;
-	return got;
+	return compare(&in, &out, class);
 }
 
 static struct got send_packet(__u32 dqpn, __u8 opcode, __u32 psn, __u64 va, __u32 length)
@@ -230,14 +216,13 @@ static bool is_class(struct got got, int class)
 	return got.class == class && got.dscp == (class ? dscp_of(class) : 8);
 }
 
-static bool has_class(__u32 dqpn, __u8 opcode, __u32 psn, int class)
+bool has_class(__u32 dqpn, __u8 opcode, __u32 psn, int class)
 {
 	/* MIDDLE and LAST have no RETH: bytes in its place must not matter. */
 	return is_class(send_packet(dqpn, opcode, psn, address(psn % RANGES), 1), class);
 }
 
-/* Send the first packet of a message of @packets. Return: whether @class was given. */
-static bool begins(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
+bool begins(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 {
 	return is_class(send_packet(dqpn, FIRST, psn, address(chunk), packets * MTU), class);
 }
@@ -253,14 +238,14 @@ static bool whole(__u32 dqpn, __u32 psn, __u32 chunk, __u32 packets, int class)
 	return ok;
 }
 
-static struct rocesteer_count counted(__u32 job, __u16 class, __u16 dimension)
+struct rocesteer_count counted(__u32 job, __u16 class, __u16 dimension)
 {
-	struct rocesteer_count_key key = { job, class, dimension };
+	__u32 at = count_of(job, class, dimension);
 	int cpu, cpus = libbpf_num_possible_cpus();
 	struct rocesteer_count all[cpus], sum = {};
 
-	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_chunk_counts), &key, all))
-		die("rs_chunk_counts");
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_chunk_sums), &at, all))
+		die("rs_chunk_sums");
 	for (cpu = 0; cpu < cpus; cpu++) {
 		sum.messages += all[cpu].messages;
 		sum.packets += all[cpu].packets;
@@ -276,6 +261,17 @@ static struct rocesteer_tags tags_of(__u32 dqpn)
 
 	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_tags), &key, &tags);
 	return tags;
+}
+
+/* A flow's packets of a class: most in its tags, some in the entry of its path. */
+static __u64 packets_of(__u32 dqpn, __u8 class)
+{
+	struct rocesteer_flow_key key = flow_key(dqpn);
+	struct rocesteer_flow_path flow = {};
+
+	bpf_map_lookup_elem(bpf_map__fd(skel->maps.rs_flows), &key, &flow);
+	return tags_of(dqpn).packets[class] +
+	       (flow.message.tag.class == class ? flow.tagged : 0);
 }
 
 static void test_address(void)
@@ -308,7 +304,7 @@ static void test_address(void)
 		    "a WRITE between the ranges of two chunks has no class");
 }
 
-static void test_messages(void)
+void test_messages(void)
 {
 	__u32 i, round;
 	bool ok = true;
@@ -316,23 +312,23 @@ static void test_messages(void)
 	begin();
 	ok = whole(1, 100, 5, 10, class_of(JOB, 5)) &&
 	     whole(1, 110, 6, 2, class_of(JOB, 6));
-	ktap_result(ok, "all packets of a message have the class of its chunk");
-	ktap_result(has_class(1, MIDDLE, 104, class_of(JOB, 5)) &&
+	sent_result(ok, "all packets of a message have the class of its chunk");
+	sent_result(has_class(1, MIDDLE, 104, class_of(JOB, 5)) &&
 		    has_class(1, LAST, 109, class_of(JOB, 5)) &&
 		    begins(1, 110, 6, 2, class_of(JOB, 6)) &&
 		    has_class(1, LAST, 111, class_of(JOB, 6)) &&
 		    has_class(1, MIDDLE, 112, 0),
 		    "a message that is sent again from its middle keeps its class");
-	ktap_result(whole(1, ROCESTEER_PSN_MASK - 3, 7, 8, class_of(JOB, 7)) &&
+	sent_result(whole(1, ROCESTEER_PSN_MASK - 3, 7, 8, class_of(JOB, 7)) &&
 		    has_class(1, MIDDLE, ROCESTEER_PSN_MASK, class_of(JOB, 7)) &&
 		    has_class(1, LAST, 3, class_of(JOB, 7)) &&
 		    has_class(1, MIDDLE, 4, 0), "a message keeps its class where the PSN wraps");
-	ktap_result(whole(1, 100, 8, 6, class_of(JOB, 8)) &&
+	sent_result(whole(1, 100, 8, 6, class_of(JOB, 8)) &&
 		    whole(1, 107, 9, 3, class_of(JOB, 9)) &&
 		    has_class(1, MIDDLE, 104, class_of(JOB, 8)) &&
 		    has_class(1, MIDDLE, 108, class_of(JOB, 9)),
 		    "a message with the PSNs of earlier messages has the class of its own chunk");
-	ktap_result(whole(1, 2000, 3, 5, class_of(JOB, 3)) &&
+	sent_result(whole(1, 2000, 3, 5, class_of(JOB, 3)) &&
 		    begins(1, 2000, RANGES, 5, 0) &&
 		    has_class(1, MIDDLE, 2001, 0) && has_class(1, LAST, 2004, 0),
 		    "a message without a class takes none from earlier messages with its PSNs");
@@ -342,10 +338,10 @@ static void test_messages(void)
 		ok &= begins(1, 10 * i, i % RANGES, 10, class_of(JOB, i % RANGES));
 	for (i = 0; i < ROCESTEER_MAX_MESSAGES; i++)
 		ok &= has_class(1, MIDDLE, 10 * i + 1 + i % 8, class_of(JOB, i % RANGES));
-	ktap_result(ok,
+	sent_result(ok,
 		    "a flow may have %u messages in flight, all with their classes",
 		    ROCESTEER_MAX_MESSAGES);
-	ktap_result(begins(1, 10 * i, 0, 10, class_of(JOB, 0)) &&
+	sent_result(begins(1, 10 * i, 0, 10, class_of(JOB, 0)) &&
 		    has_class(1, MIDDLE, 5, 0) &&
 		    has_class(1, MIDDLE, 15, class_of(JOB, 1)),
 		    "a message too many in flight makes the flow forget the class of its first");
@@ -358,7 +354,7 @@ static void test_messages(void)
 		for (i = 1; i < 40; i++)
 			ok &= begins(1, 4 * i, i, 4, class_of(JOB, i));
 	}
-	ktap_result(ok, "messages that are sent again and again take no more room");
+	sent_result(ok, "messages that are sent again and again take no more room");
 }
 
 static void test_jobs(void)
@@ -377,11 +373,10 @@ static void test_jobs(void)
 		    "packets of two jobs with the same addresses are counted apart");
 }
 
-static void test_counts(void)
+void test_counts(void)
 {
 	const size_t size = sizeof(struct frame4);
 	struct rocesteer_count even, odd, none;
-	struct rocesteer_tags tags;
 
 	begin();
 	whole(1, 0, 2, 5, 0);
@@ -392,15 +387,14 @@ static void test_counts(void)
 	even = counted(JOB, class_of(JOB, 2), 0);
 	odd = counted(JOB, class_of(JOB, 3), 1);
 	none = counted(JOB, 0, ROCESTEER_NO_DIMENSION);
-	ktap_result(even.messages == 1 && even.packets == 6 &&
+	sent_result(even.messages == 1 && even.packets == 6 &&
 		    even.bytes == 6 * size && odd.messages == 1 &&
 		    odd.packets == 2 && none.messages == 1 &&
 		    none.packets == 2 && none.bytes == 2 * size,
 		    "messages, packets and bytes are counted by class and dimension");
-	tags = tags_of(1);
-	ktap_result(tags.job == JOB && tags.packets[0] == 2 &&
-		    tags.packets[class_of(JOB, 2)] == 6 &&
-		    tags.packets[class_of(JOB, 3)] == 2,
+	sent_result(tags_of(1).job == JOB && packets_of(1, 0) == 2 &&
+		    packets_of(1, class_of(JOB, 2)) == 6 &&
+		    packets_of(1, class_of(JOB, 3)) == 2,
 		    "packets of each flow are counted by class");
 }
 
@@ -510,7 +504,7 @@ static bool go_back(__u32 psn, const __u32 *first, __u32 nr)
 	return ok;
 }
 
-static void test_random(void)
+void test_random(void)
 {
 	__u32 psn = ROCESTEER_PSN_MASK - 20000, packets = 0, nr = 0, i;
 	static __u32 first[20000];
@@ -533,7 +527,7 @@ static void test_random(void)
 		if (nr > 4 && !random_below(10))
 			ok &= go_back(psn, first, nr);
 	}
-	ktap_result(ok,
+	sent_result(ok,
 		    "random messages have their classes through go-back-N and a wrap of the PSN");
 }
 
@@ -548,6 +542,7 @@ int main(void)
 	test_ipv6();
 	test_senders();
 	test_random();
+	chunks_steered();
 	rocesteer_bpf__destroy(skel);
 	return ktap_end();
 }

@@ -43,23 +43,22 @@ static struct packet in, out;
 /* Nearly all addresses of a peer are of the job's only chunk. */
 static void add_range(const struct rocesteer_peer_key *peer)
 {
-	struct rocesteer_range range = { .start = 1, .length = -2ull };
-	struct rocesteer_range_key key = { .peer = *peer };
+	struct rocesteer_range range = { .start = 1, .length = -2ull,
+					 .tag = { .class = CLASS, .dscp = DSCP } };
+	struct rocesteer_range_key key = { .job = peer->job };
 	struct rocesteer_ranges ranges = { .nr = 1 };
 
 	put(skel->maps.rs_ranges, &key, &range);
-	put(skel->maps.rs_range_peers, &key.peer, &ranges);
+	put(skel->maps.rs_range_peers, peer, &ranges);
 }
 
 static void add_chunk(void)
 {
 	struct rocesteer_chunk_job owner = { .nr_chunks = 1, .nr_classes = CLASS,
-					     .dscp[CLASS] = DSCP };
-	struct rocesteer_chunk chunk = { .nr_stages = 1, .class[0] = CLASS };
-	struct rocesteer_chunk_key key = { .job = JOB };
+					     .none.dscp = ROCESTEER_NO_DSCP };
+	__u32 job = JOB;
 
-	put(skel->maps.rs_chunks, &key, &chunk);
-	put(skel->maps.rs_chunk_jobs, &key.job, &owner);
+	put(skel->maps.rs_chunk_jobs, &job, &owner);
 }
 
 /*

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # rocesteer-perf runs a plan, and every packet of a host has the class of its chunk, also when
-# the packet is repeated, and in queues of the host.
+# the packet is repeated, and in queues of the host. Flows by one device of the host are steered,
+# those by the other one are not.
 
 cd -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")/../../.." || exit
 . selftests/guest/perf/grid.sh
@@ -47,16 +48,16 @@ on_host()
 	netns_exec host3 "$@"
 }
 
-# One job has two devices. It steers nothing, because all hosts are neighbours.
+# One job has two devices. It steers the flows by the first one, on the only path to a neighbour.
 loads()
 {
 	run --warmup 0 --iters 0 --ranges-out "$dir/rangesRANK" || return
 	rocesteer --json chunk plan "${plan[@]}" >"$dir/plan"
 	cat >"$dir/ports" <<-E
 	{"format":1,"generation":1,"created":"2026-01-02T03:04:05Z",
-	 "device":"eth0","hop":2,"peers":[
-	  {"address":"10.1.0.3","source":"10.1.0.4","local":true,
-	   "probed":0,"paths":[]}]}
+	 "device":"eth0","hop":1,"peers":[
+	  {"address":"10.1.0.3","source":"10.1.0.4","local":false,"leaf":"10.1.0.3",
+	   "probed":1,"paths":[{"path":0,"router":"10.1.0.3","ports":[49152]}]}]}
 	E
 	on_host rocesteer --json job load --job 3 --cgroup "$cgroup" \
 		--port-map "$dir/ports" --chunk-plan "$dir/plan" \
@@ -101,6 +102,13 @@ counted()
 		(.classes | rows) == ($seen[0].classes | rows)' "$dir/job"
 }
 
+steered()
+{
+	on_host rocesteer --json stat >"$dir/stat" && jq -c .verdicts "$dir/stat" &&
+		jq -e --slurpfile seen "$dir/seen" '.verdicts.steered >= ([$seen[0].classes[] |
+			select(.dimension == 0).packets] | add)' "$dir/stat"
+}
+
 queued()
 {
 	tc -n host3 -s -j qdisc show dev eth0 >"$dir/queues"
@@ -126,11 +134,12 @@ unloads()
 }
 
 fabric_has_host_netns || skip_all "rxe knows no namespaces here"
-ktap_plan 7
+ktap_plan 8
 check "four hosts with two NICs are made" up
 check "a job is loaded with the chunks of a plan" loads
 check "each of 10,000 packets has the class of its chunk" captured
 check "job show counts as many packets by class and dimension" counted
+check "the flows by one of two devices were steered" steered
 check "queues get packets by their class" queued
 check "no tags are kept of queue pairs that are gone" forgotten
 check "unloading leaves nothing" unloads

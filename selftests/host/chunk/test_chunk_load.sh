@@ -48,27 +48,42 @@ attached()
 		select(.name == "rocesteer_chunk").devname] | sort | join(",")') == "$1" ]]
 }
 
+# On a device of both, the program that steers tags packets, and runs first.
+in_order()
+{
+	bpftool --json net | jq -e '[.[].tc[] |
+		select(.devname == "rs0" and .kind == "tcx/egress").name] ==
+		["rocesteer_egress", "rocesteer_chunk"]'
+}
+
 loads()
 {
 	cmd job load --job 7 --all --port-map "$map" --chunk-plan "$plan" \
 		--ranges "$ranges" | jq -e --slurpfile plan "$plan" '
 		.hash == $plan[0].hash and .chunks == 4 and .ranges == 32 and
 		.dscp == [8, 16, 24, 32]' &&
-		attached rs0,rs2
+		attached rs0,rs2 && in_order
 }
 
-# The tables have the plan as it was, and all ranges by rising address.
+# The tables have the plan as it was, and all ranges by rising address, with the tags of chunks.
 tables()
 {
-	dump rs_chunks | jq -e --slurpfile plan "$plan" '
+	local peer
+
+	dump rs_chunks >"$dir/chunks" || return
+	peer=$(dump rs_range_peers | jq '.[] | select(.key.addr[15] == 3).value.peer') || return
+	jq -e --slurpfile plan "$plan" '
 		sort_by(.key.chunk) | map(.value) as $chunks |
 		($chunks | map(.bytes)) == ($plan[0].chunks | map(.bytes)) and
 		($chunks | map(.offset)) == [0, 1048576, 2097152, 3145728] and
 		($chunks | map(.dimension[:2])) == ($plan[0].chunks | map(.order)) and
-		($chunks | map(.class[3]) | unique) == [1]' &&
-		dump rs_ranges | jq -e --slurpfile ranges "$ranges" '
-		map(select(.key.peer.addr[15] == 3)) | sort_by(.key.index) |
+		($chunks | map(.class[3]) | unique) == [1]' "$dir/chunks" &&
+		dump rs_ranges | jq -e --slurpfile ranges "$ranges" --argjson peer "$peer" \
+		--slurpfile chunks "$dir/chunks" '
+		map(select(.key.peer == $peer)) | sort_by(.key.index) |
 		(map(.key.index) == [range(length)]) and
+		all(.[].value; . as $value | .tag.class == ($chunks[0][] |
+			select(.key.chunk == $value.chunk).value.class[$value.stage])) and
 		(map(.value.start) | . == sort) and
 		map([.value.chunk, .value.stage]) == ($ranges[0].ranges |
 			map(select(.peer == "10.1.0.3") | [.chunk, .stage]))' &&

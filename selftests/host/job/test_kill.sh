@@ -238,16 +238,19 @@ chunks()
 # All chunks are there, or none; then they can be loaded, and unloaded without a trace.
 chunks_are_whole()
 {
-	local left
+	local left sums
 
 	if ! chunks || ! chunk unload; then
 		cat "$dir/log"
 		return 1
 	fi
 	[[ ! $(find /sys/fs/bpf -name 'link_chunk_*') ]] || return
+	sums=$(echo /sys/fs/bpf/rocesteer/netns-*/rs_chunk_sums)
 	for left in /sys/fs/bpf/rocesteer/netns-*/rs_{chunk*,range*}; do
-		[[ $(bpftool --json map dump pinned "$left") == '[]' ]] || return
+		[[ $left == "$sums" || $(bpftool --json map dump pinned "$left") == '[]' ]] || return
 	done
+	bpftool --json map dump pinned "$sums" |
+		jq -e 'all(.[].formatted.values[].value[]; . == 0)' >/dev/null
 }
 
 #

@@ -146,6 +146,12 @@ static const char *reason_of(const struct flow_row *row, struct steer *steer)
 	return peer.qpn_hash ? "qpn-hash" : "connected-before";
 }
 
+/* Packets of a class that @tagged of struct rocesteer_flow_path has. */
+static __u32 uncounted(const struct rocesteer_flow_path *path, __u32 class)
+{
+	return path && path->message.tag.class == class ? path->tagged : 0;
+}
+
 /* Packets by class, 0 first, where the job has chunks. */
 static void put_classes(struct json_object *obj, const struct flow_row *row)
 {
@@ -156,7 +162,7 @@ static void put_classes(struct json_object *obj, const struct flow_row *row)
 		return;
 	array = out_array(obj, "classes");
 	for (i = 0; i <= row->classes->nr && i < ROCESTEER_MAX_CLASSES; i++)
-		out_append_uint(array, row->tags->packets[i]);
+		out_append_uint(array, row->tags->packets[i] + uncounted(row->path, i));
 }
 
 void flow_row_put(struct json_object *obj, const struct flow_row *row, struct steer *steer)

@@ -54,8 +54,9 @@ static const struct {
 	[MAP_TAGS] = { "rs_tags", sizeof(struct rocesteer_flow_key),
 		       sizeof(struct rocesteer_tags) },
 	[MAP_CHUNK_COUNTS] = { "rs_chunk_counts",
-			       sizeof(struct rocesteer_count_key),
-			       sizeof(struct rocesteer_count) },
+			       sizeof(struct rocesteer_count_key), sizeof(__u32) },
+	[MAP_CHUNK_SUMS] = { "rs_chunk_sums", sizeof(__u32),
+			     sizeof(struct rocesteer_count) },
 	[MAP_VERSION] = { "rs_version", sizeof(__u32),
 			  sizeof(struct rocesteer_version) },
 };
@@ -69,6 +70,7 @@ const char *const steer_prog_names[PROG_MAX] = {
 	[PROG_FORGET] = "forget",
 	[PROG_SET_ORDER] = "set_order",
 	[PROG_CHANGED] = "changed",
+	[PROG_UNTAG] = "untag",
 };
 
 size_t steer_key_size(enum steer_map map)

@@ -87,12 +87,20 @@ static __u32 prog_id(const struct steer *s, const char *prog)
 	return info.id;
 }
 
+/* The programs that run before one, if they are attached: of ours, or NULL. */
+static const char *runs_before(const char *prog)
+{
+	return strcmp(prog, "chunk") ? NULL : "egress";
+}
+
 /* Does a program run before all that are not ours? -EPERM: the kernel does not tell. */
 static int is_first(const struct steer *s, const char *prog,
 		    enum bpf_attach_type type, unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_prog_query_opts, opts);
-	__u32 id = prog_id(s, prog), chunk = prog_id(s, "chunk"), ids[64], i;
+	const char *before = runs_before(prog);
+	__u32 id = prog_id(s, prog), ids[64], i;
+	__u32 first = before ? prog_id(s, before) : 0;
 	int ret;
 
 	opts.prog_ids = ids;
@@ -101,7 +109,7 @@ static int is_first(const struct steer *s, const char *prog,
 	if (ret)
 		return ret;
 	for (i = 0; i < opts.prog_cnt; i++)
-		if (ids[i] == id || ids[i] != chunk)
+		if (ids[i] == id || ids[i] != first)
 			return ids[i] == id;
 	return 0;
 }
@@ -113,6 +121,29 @@ int steer_first(const struct steer *s, __u32 ifindex)
 	return ret > 0 ? is_first(s, "ingress", BPF_TCX_INGRESS, ifindex) : ret;
 }
 
+/* Attach before all other programs, or right behind the one that runs before it. */
+static int create_link(struct steer *s, const char *prog, int prog_fd,
+		       enum bpf_attach_type type, unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_BEFORE);
+	const char *before = runs_before(prog);
+	int link_fd = -1, ret;
+	char name[32];
+
+	if (before && is_attached(s, before, ifindex)) {
+		link_name(name, sizeof(name), before, ifindex);
+		link_fd = steer_pin_get(s->dir, name);
+	}
+	if (link_fd >= 0) {
+		opts.flags = BPF_F_AFTER | BPF_F_LINK;
+		opts.tcx.relative_fd = link_fd;
+	}
+	ret = bpf_link_create(prog_fd, ifindex, type, &opts);
+	if (link_fd >= 0)
+		close(link_fd);
+	return ret;
+}
+
 /*
  * Programs may be attached for another job already. Others that were put before them since
  * then move behind.
@@ -120,7 +151,6 @@ int steer_first(const struct steer *s, __u32 ifindex)
 static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 		  unsigned int ifindex)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_BEFORE);
 	int prog_fd, link_fd, ret;
 	char name[32];
 
@@ -138,7 +168,7 @@ static int attach(struct steer *s, const char *prog, enum bpf_attach_type type,
 	prog_fd = steer_pin_get(s->dir, prog);
 	if (prog_fd < 0)
 		return prog_fd;
-	link_fd = bpf_link_create(prog_fd, ifindex, type, &opts);
+	link_fd = create_link(s, prog, prog_fd, type, ifindex);
 	close(prog_fd);
 	if (link_fd < 0)
 		return link_fd;

@@ -50,19 +50,19 @@ struct move {
 	bool moved;
 };
 
-/* All keys begin as a peer's does; that of a range is the longest. */
+/* All keys begin as a peer's does, which is the longest. */
 static int move_one(int fd, const void *from, const void *value, void *arg)
 {
-	struct rocesteer_range_key key;
+	struct rocesteer_peer_key key;
 	struct move *move = arg;
 
 	memcpy(&key, from, steer_key_size(move->map));
-	if (key.peer.job != move->job || key.peer.ifindex != move->from)
+	if (key.job != move->job || key.ifindex != move->from)
 		return 0;
 	move->moved = true;
 	if (move->to == move->from)
 		return 0;
-	key.peer.ifindex = move->to;
+	key.ifindex = move->to;
 	if (bpf_map_update_elem(fd, &key, value, BPF_ANY))
 		return -errno;
 	bpf_map_delete_elem(fd, from);
@@ -153,8 +153,7 @@ static int move_job(struct steer *s, __u32 id, struct rocesteer_job *job, __u32 
 
 	ret = move_entries(s, &move, MAP_GROUPS, move_one) ?:
 	      move_entries(s, &move, MAP_PEERS, move_one) ?:
-	      move_entries(s, &move, MAP_SOURCES, move_one) ?:
-	      move_entries(s, &move, MAP_RANGES, move_one);
+	      move_entries(s, &move, MAP_SOURCES, move_one);
 	move.moved = false;
 	ret = ret ?: move_entries(s, &move, MAP_RANGE_PEERS, move_one);
 	*chunks = move.moved;

@@ -160,23 +160,9 @@ int steer_group_get(struct steer *s, const struct rocesteer_group_key *key,
 	return bpf_map_lookup_elem(s->maps[MAP_GROUPS], key, group) ? -errno : 0;
 }
 
-int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums)
+int steer_sum_cpus(int fd, __u32 at, __u32 nr, __u64 *sums)
 {
-	int cpus = libbpf_num_possible_cpus(), i;
-
-	if (cpus < 0)
-		return cpus;
-	memset(sums, 0, nr * sizeof(*sums));
-	for (i = 0; i < cpus * (int)nr; i++)
-		sums[i % nr] += values[i];
-	return 0;
-}
-
-/* Read the counters in the only entry of a map. */
-static int read_counters(int fd, __u32 nr, __u64 *sums)
-{
-	int cpus = libbpf_num_possible_cpus(), ret;
-	__u32 zero = 0;
+	int cpus = libbpf_num_possible_cpus(), ret, i;
 	__u64 *values;
 
 	if (cpus < 0)
@@ -184,8 +170,10 @@ static int read_counters(int fd, __u32 nr, __u64 *sums)
 	values = calloc((size_t)cpus * nr, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	ret = bpf_map_lookup_elem(fd, &zero, values) ?
-	      -errno : steer_sum_cpus(values, nr, sums);
+	ret = bpf_map_lookup_elem(fd, &at, values) ? -errno : 0;
+	memset(sums, 0, nr * sizeof(*sums));
+	for (i = 0; !ret && i < cpus * (int)nr; i++)
+		sums[i % nr] += values[i];
 	free(values);
 	return ret;
 }
@@ -193,6 +181,6 @@ static int read_counters(int fd, __u32 nr, __u64 *sums)
 int steer_counters(struct steer *s, __u64 verdicts[ROCESTEER_VERDICT_MAX],
 		   __u64 observed[ROCESTEER_OBSERVED_MAX])
 {
-	return read_counters(s->maps[MAP_VERDICTS], ROCESTEER_VERDICT_MAX, verdicts) ?:
-	       read_counters(s->maps[MAP_OBSERVED], ROCESTEER_OBSERVED_MAX, observed);
+	return steer_sum_cpus(s->maps[MAP_VERDICTS], 0, ROCESTEER_VERDICT_MAX, verdicts) ?:
+	       steer_sum_cpus(s->maps[MAP_OBSERVED], 0, ROCESTEER_OBSERVED_MAX, observed);
 }

@@ -181,6 +181,7 @@ static int pin_programs(struct steer *s, struct rocesteer_bpf *skel)
 		[PROG_FORGET] = skel->progs.rocesteer_forget,
 		[PROG_SET_ORDER] = skel->progs.rocesteer_set_order,
 		[PROG_CHANGED] = skel->progs.rocesteer_changed,
+		[PROG_UNTAG] = skel->progs.rocesteer_untag,
 	};
 	int ret = 0, i;
 

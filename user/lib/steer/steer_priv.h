@@ -33,6 +33,7 @@ enum steer_map {
 	MAP_RANGE_PEERS,
 	MAP_TAGS,
 	MAP_CHUNK_COUNTS,
+	MAP_CHUNK_SUMS,
 	MAP_VERSION,
 	MAP_MAX,
 };
@@ -47,6 +48,7 @@ enum steer_prog {
 	PROG_FORGET,
 	PROG_SET_ORDER,
 	PROG_CHANGED,
+	PROG_UNTAG,
 	PROG_MAX,
 };
 
@@ -162,8 +164,8 @@ void steer_tell_watchers(struct steer *s);
 /* Wait until no program runs that saw the tables as they were. */
 void steer_wait_programs(void);
 
-/* Add up the @nr counters that each CPU has. Return: 0 or a negative errno. */
-int steer_sum_cpus(const __u64 *values, __u32 nr, __u64 *sums);
+/* Add up the @nr counters that each CPU has at an index. Return: 0 or a negative errno. */
+int steer_sum_cpus(int fd, __u32 at, __u32 nr, __u64 *sums);
 
 /* Remove a job's chunks, if it has any. */
 void steer_chunks_purge(struct steer *s, __u32 job);

@@ -3,23 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "steer_chunks.h"
 #include "steer_priv.h"
 
 /* Entries: many more than any bucket of a table has, few enough for a CPU's cache */
 #define BATCH	128
-
-/* Bytes of a value as user space reads one: all have whole words for each CPU. */
-static size_t value_size(const struct bpf_map_info *info)
-{
-	int cpus = 1;
-
-	if (info->type == BPF_MAP_TYPE_PERCPU_HASH)
-		cpus = libbpf_num_possible_cpus();
-	return cpus > 0 ? (size_t)info->value_size * cpus : 0;
-}
 
 int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 				     void *arg), void *arg)
@@ -29,14 +18,12 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 	void *keys = NULL, *values = NULL;
 	bool more = true, first = true;
 	int ret = 0;
-	size_t size;
 
 	if (bpf_map_get_info_by_fd(fd, &info, &len))
 		return -errno;
 	room = info.max_entries < BATCH ? info.max_entries : BATCH;
-	size = value_size(&info);
 	keys = reallocarray(NULL, room, info.key_size);
-	values = reallocarray(NULL, room, size);
+	values = reallocarray(NULL, room, info.value_size);
 	if (!keys || !values)
 		ret = -ENOMEM;
 	while (!ret && more) {
@@ -46,7 +33,7 @@ int steer_map_each(int fd, int (*fn)(int fd, const void *key, const void *value,
 		if (!more && errno != ENOENT)
 			ret = -errno;
 		for (i = 0; !ret && i < nr; i++)
-			ret = fn(fd, keys + i * info.key_size, values + i * size, arg);
+			ret = fn(fd, keys + i * info.key_size, values + i * info.value_size, arg);
 		first = false;
 	}
 	free(keys);
@@ -76,6 +63,7 @@ union walk_fn {
 };
 
 struct walk {
+	struct steer *s;
 	__u32 job;
 	union walk_fn fn;
 	void *arg;
@@ -232,13 +220,14 @@ int steer_tags_each(struct steer *s,
 static int count_one(int fd, const void *key, const void *value, void *arg)
 {
 	const struct rocesteer_count_key *of = key;
-	struct rocesteer_count count;
 	const struct walk *w = arg;
+	struct rocesteer_count count;
 
 	(void)fd;
 	if (w->job && of->job != w->job)
 		return 0;
-	return steer_sum_cpus(value, sizeof(count) / sizeof(__u64), (__u64 *)&count) ?:
+	return steer_sum_cpus(w->s->maps[MAP_CHUNK_SUMS], *(const __u32 *)value,
+			      sizeof(count) / sizeof(__u64), (__u64 *)&count) ?:
 	       w->fn.count(of, &count, w->arg);
 }
 
@@ -247,7 +236,7 @@ int steer_count_each(struct steer *s, __u32 job,
 			       const struct rocesteer_count *count, void *arg),
 		     void *arg)
 {
-	struct walk w = { .job = job, .fn.count = fn, .arg = arg };
+	struct walk w = { .s = s, .job = job, .fn.count = fn, .arg = arg };
 
 	return steer_map_each(s->maps[MAP_CHUNK_COUNTS], count_one, &w);
 }
