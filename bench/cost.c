@@ -8,10 +8,11 @@
  * flows in turn, with 1,024, are sent to a dummy device, or a veth where the kernel has
  * none, in a network namespace of its own. Each flow has a raw socket, as each queue pair
  * of rxe has a socket: frames are linear as rxe's are, and without a hash as long as the
- * socket is not connected. Each program in turn is attached to
- * the egress of the device. The kernel's own run-time statistics (bpf_stats) give the time
- * in the program, less that of an empty one: the clock. Rounds of all programs alternate
- * and the least of them counts, so that what else the machine does hits no program alone.
+ * socket is not connected. Each program in turn is attached to the egress of the device; the
+ * program that steers also with the one of chunks behind. The kernel's own run-time statistics
+ * (bpf_stats) give the time in the programs, less that of empty ones: the clock. Rounds of all
+ * programs alternate and the least of them counts, so that what else the machine does hits no
+ * program alone.
  * The ICRC from scratch is libdeflate's CRC-32 over the same frame, timed in user space
  * in the same rounds.
  *
@@ -85,16 +86,18 @@ enum { NOTHING, EMPTY };
  * struct subject - one row of the table
  * @name: its key in the output
  * @prog: the program, or -1
+ * @behind: the program that runs behind it, or 0
  * @attach: command that attaches what is not a program, or NULL
- * @opcode: of its packets, where it is not FRAME_WRITE_MIDDLE
+ * @first: its packets are the first of their messages
  * @run: least time of a run of the program by load, in ns
  * @send: least time of a send
  */
 struct subject {
 	const char *name;
 	int prog;
+	int behind;
 	const char *attach;
-	__u8 opcode;
+	bool first;
 	double run[NR_LOADS];
 	double send[NR_LOADS];
 };
@@ -139,6 +142,7 @@ static struct rocesteer_bpf *load(int ifindex, __u32 pieces)
 		.nr_pieces = pieces,
 		.bth_paths = pieces ? htonl((pieces - 1) << ROCESTEER_BTH_SHIFT) : 0,
 		.psns[ROCESTEER_REQUESTS].next = ROCESTEER_PSN_NONE,
+		.job = TAG_JOB,
 	};
 	struct rocesteer_bpf *skel = load_unpinned(false);
 	__u32 i;
@@ -181,7 +185,8 @@ static struct rocesteer_bpf *load_observed(int ifindex)
 	return skel;
 }
 
-static double run_time(int prog, __u64 *runs)
+/* How long a program has run so far, and how often. */
+static double prog_time(int prog, __u64 *runs)
 {
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
@@ -190,6 +195,13 @@ static double run_time(int prog, __u64 *runs)
 		die("program info");
 	*runs = info.run_cnt;
 	return info.run_time_ns;
+}
+
+static double run_time(const struct subject *s, __u64 *runs)
+{
+	__u64 behind;
+
+	return (s->behind ? prog_time(s->behind, &behind) : 0) + prog_time(s->prog, runs);
 }
 
 static double now(void)
@@ -223,21 +235,35 @@ static void close_sockets(unsigned int nr)
 		close(sockets[nr]);
 }
 
+/* What each packet of a round is. */
+enum packets {
+	ENDLESS,	/* the first packet of a message that does not end */
+	FIRST,		/* the first packet of the next message */
+	MIDDLE,
+};
+
 /* A round of sends. Return: how long one took. */
-static double send_round(struct frame *f, const struct load *load, size_t len)
+static double send_round(struct frame *f, const struct load *load, size_t len,
+			 enum packets packets)
 {
-	static __u32 psn;	/* rises, as that of a flow does */
+	static __u32 psn, round;	/* rise, as those of a flow do */
 	const struct sockaddr_in peer = { .sin_family = AF_INET,
 					  .sin_addr.s_addr = inet_addr(PEER) };
+	__u32 step = 1, i;
 	double start = now();
-	int i;
 
+	if (packets == FIRST)	/* more PSNs than the message has packets */
+		step = 2 * TAG_LENGTH / load->payload;
+	round += PACKETS / load->flows + 1;
+	f->bth.opcode = packets == MIDDLE ? FRAME_WRITE_MIDDLE : WRITE_FIRST;
 	for (i = 0; i < PACKETS; i++) {
-		const struct rocesteer_reth reth = tagging_reth(i / load->flows);
+		const struct rocesteer_reth reth = packets == ENDLESS ? tagging_endless() :
+						   tagging_reth(round + i / load->flows);
 
 		memcpy(f->payload, &reth, sizeof(reth));
 		f->bth.dqpn = htonl(FIRST_QPN + i % load->flows);
-		f->bth.apsn = htonl(psn++ & ROCESTEER_PSN_MASK);
+		f->bth.apsn = htonl(psn & ROCESTEER_PSN_MASK);
+		psn += step;
 		if (sendto(sockets[i % load->flows], &f->ip, len - sizeof(f->eth), 0,
 			   (const struct sockaddr *)&peer, sizeof(peer)) < 0)
 			die("sendto");
@@ -245,8 +271,9 @@ static double send_round(struct frame *f, const struct load *load, size_t len)
 	return (now() - start) / PACKETS;
 }
 
-/* Likewise, with the kernel's statistics. Return: how long the program took. */
-static double run_round(int prog, struct frame *f, const struct load *load, size_t len)
+/* Likewise, with the kernel's statistics. Return: how long the programs took. */
+static double run_round(const struct subject *s, struct frame *f, const struct load *load,
+			size_t len, enum packets packets)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	__u64 before, after;
@@ -254,38 +281,43 @@ static double run_round(int prog, struct frame *f, const struct load *load, size
 
 	if (stats < 0)
 		die("statistics");
-	ran = run_time(prog, &before);
-	send_round(f, load, len);
-	ran = run_time(prog, &after) - ran;
+	ran = run_time(s, &before);
+	send_round(f, load, len, packets);
+	ran = run_time(s, &after) - ran;
 	close(stats);
 	if (after == before)
 		die("the program did not run");
 	return ran / (after - before);
 }
 
+static int attach(int prog, int ifindex)
+{
+	int link = bpf_link_create(prog, ifindex, BPF_TCX_EGRESS, NULL);
+
+	if (link < 0)
+		die("attach");
+	return link;
+}
+
 /* One round of a subject, with sockets that no other subject has seen. */
 static void measure(struct subject *s, int l, int ifindex, struct frame *f, size_t len)
 {
-	int link = -1;
+	enum packets packets = s->first ? FIRST : MIDDLE;
+	int link = s->prog >= 0 ? attach(s->prog, ifindex) : -1;
+	int behind = s->behind ? attach(s->behind, ifindex) : -1;
 
 	open_sockets(loads[l].flows);
-	if (s->prog >= 0) {
-		link = bpf_link_create(s->prog, ifindex, BPF_TCX_EGRESS, NULL);
-		if (link < 0)
-			die("attach");
-	}
 	if (s->attach && system(s->attach))
 		die(s->attach);
-	f->bth.opcode = s->opcode ?: FRAME_WRITE_MIDDLE;
-	send_round(f, &loads[l], len);	/* the sockets become known */
-	least(&s->send[l], send_round(f, &loads[l], len));
-	if (s->prog >= 0) {
-		least(&s->run[l], run_round(s->prog, f, &loads[l], len));
-		close(link);
-	}
+	send_round(f, &loads[l], len, ENDLESS);	/* the sockets become known */
+	least(&s->send[l], send_round(f, &loads[l], len, packets));
+	if (s->prog >= 0)
+		least(&s->run[l], run_round(s, f, &loads[l], len, packets));
 	if (s->attach && system("tc qdisc del dev in0 clsact"))
 		die("tc");
 	close_sockets(loads[l].flows);
+	close(link);
+	close(behind);
 }
 
 /* CRC-32 from scratch over what the ICRC covers. */
@@ -302,15 +334,15 @@ static double recompute(const struct frame *f, size_t len)
 	return (now() - start) / PACKETS;
 }
 
-/* Times by load, less those of a baseline. */
+/* Times by load, less those of a baseline, for each of @times programs. */
 static void add_row(struct json_object *part, const char *name,
-		    const double *ns, const double *less)
+		    const double *ns, const double *less, int times)
 {
 	struct json_object *row = json_object_new_object();
 	int l;
 
 	for (l = 0; l < NR_LOADS; l++) {
-		double value = ns[l] - (less ? less[l] : 0);
+		double value = ns[l] - (less ? less[l] * times : 0);
 
 		json_object_object_add(row, loads[l].name, json_object_new_double(value));
 	}
@@ -327,11 +359,12 @@ static void print(const struct subject *subjects, int nr, const double *scratch)
 	for (i = 0; i < nr; i++) {
 		if (subjects[i].prog >= 0)
 			add_row(run, subjects[i].name, subjects[i].run,
-				i == EMPTY ? NULL : subjects[EMPTY].run);
+				i == EMPTY ? NULL : subjects[EMPTY].run,
+				subjects[i].behind ? 2 : 1);
 		add_row(sent, subjects[i].name, subjects[i].send,
-			i == NOTHING ? NULL : subjects[NOTHING].send);
+			i == NOTHING ? NULL : subjects[NOTHING].send, 1);
 	}
-	add_row(run, "recompute", scratch, NULL);
+	add_row(run, "recompute", scratch, NULL, 1);
 	json_object_object_add(root, "run_ns", run);
 	json_object_object_add(root, "send_ns", sent);
 	puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
@@ -367,19 +400,20 @@ static void check_steered(struct rocesteer_bpf *skel)
 		die("no packet was steered");
 }
 
-/* The program that tags packets; the flows' job has chunks, or another. */
-static int tags(int ifindex, bool chunks)
+/* Steer flows of a job, and tag their packets if the job has chunks. */
+static struct subject tagging(const char *name, int ifindex, bool chunks, bool first)
 {
 	struct rocesteer_bpf *skel = load(ifindex, 1);
-	unsigned int i;
+	struct rocesteer_flow_key key = flow_key(ifindex, 0);
 
-	for (i = 0; i < MANY_FLOWS; i++) {
-		struct rocesteer_flow_key key = flow_key(ifindex, i);
-
-		if ((!i && tagging_tables(skel, &key)) || (chunks && tagging_flow(skel, &key)))
-			die("tables of chunks");
-	}
-	return bpf_program__fd(skel->progs.rocesteer_chunk);
+	if (chunks && tagging_tables(skel, &key))
+		die("tables of chunks");
+	return (struct subject){
+		.name = name,
+		.prog = bpf_program__fd(skel->progs.rocesteer_egress),
+		.behind = bpf_program__fd(skel->progs.rocesteer_chunk),
+		.first = first,
+	};
 }
 
 /* The peer that looks flows up */
@@ -428,10 +462,10 @@ int main(int argc, char **argv)
 		{ "observe", bpf_program__fd(load_observed(ifindex)->progs.rocesteer_egress) },
 		{ "steer", egress(ifindex, 1) },
 		{ "split", egress(ifindex, 4) },
-		{ "tag_none", tags(ifindex, false) },
-		{ "tag", tags(ifindex, true) },
-		{ "tag_first", tags(ifindex, true), .opcode = WRITE_FIRST },
-		{ "pedit", -1, PEDIT },
+		tagging("tag_none", ifindex, false, false),
+		tagging("tag", ifindex, true, false),
+		tagging("tag_first", ifindex, true, true),
+		{ "pedit", -1, .attach = PEDIT },
 	};
 
 	nr = sizeof(subjects) / sizeof(*subjects) - !guest;

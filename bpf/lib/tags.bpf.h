@@ -97,8 +97,8 @@ static __always_inline bool is_marked(__u32 word)
  * Return: whether it is tagged, and has its mark, above the port; else rocesteer_chunk tags it.
  */
 static __always_inline bool tag_request(struct __sk_buff *skb,
-					 const struct rocesteer_flow_key *key,
-					 struct rocesteer_flow_path *flow, __u8 opcode, __u32 psn)
+					const struct rocesteer_flow_key *key,
+					struct rocesteer_flow_path *flow, __u8 opcode, __u32 psn)
 {
 	if (continues_write(opcode)) {
 		if (!has_psn(&flow->message, psn))
