@@ -453,7 +453,12 @@ __noinline int new_packet(struct __sk_buff *skb, struct packet *pkt)
 
 /* The parts of spread() are verified one by one: together they are a multiple. */
 
-/* The largest weight of the paths @up. */
+static __always_inline __u32 path_share(const struct rocesteer_group *group, __u32 p)
+{
+	return group->share[p] ?: group->weight[p];
+}
+
+/* The largest share of the paths @up. */
 __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 {
 	__u32 most = 0, i;
@@ -461,10 +466,10 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 	if (!group)
 		return 0;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
-		__u32 weight = group->weight[i] * (up >> i & 1);
+		__u32 share = path_share(group, i) * (up >> i & 1);
 
-		if (weight > most)
-			most = weight;
+		if (share > most)
+			most = share;
 	}
 	return most;
 }
@@ -473,7 +478,7 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 __noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most)
 {
 	return group && most && p < ROCESTEER_MAX_PATHS ?
-	       rocesteer_run(group->weight[p], most) : 0;
+	       rocesteer_run(path_share(group, p), most) : 0;
 }
 
 /*

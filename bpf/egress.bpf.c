@@ -207,14 +207,14 @@ static __always_inline int take_route(struct __sk_buff *skb, struct rocesteer_fl
 
 /*
  * Bits of the BTH's dqpn, in network order, by which an acknowledgment says that this end
- * resequences. Without a branch, which the verifier would follow twice.
+ * resequences. @said: by tell_answers(). Without a branch, which the verifier would follow twice.
  */
-static __always_inline __be32 ack_bits(const struct rocesteer_flow_path *flow)
+static __always_inline __be32 ack_bits(const struct rocesteer_flow_path *flow, __be32 said)
 {
 	__u32 reseq = flow->flags / ROCESTEER_FLOW_LOCAL_RESEQ & 1;
 
 	barrier_var(reseq);
-	return bpf_htonl(reseq * rs_bth_paths << ROCESTEER_BTH_SHIFT);
+	return -reseq & said;
 }
 
 /* Move a whole flow that waits to move, where the packet overtakes nothing. */
@@ -290,7 +290,7 @@ static __always_inline int steer_request(struct __sk_buff *skb, const struct pla
 
 /* Steer a response. Return: as steer(). */
 static __always_inline int steer_response(struct __sk_buff *skb, const struct plain_frame *frame,
-					  struct rocesteer_flow_path *flow)
+					  struct rocesteer_flow_path *flow, __be32 said)
 {
 	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_RESPONSES];
 	__u32 psn = read_psn(&frame->roce), i = 0;
@@ -305,7 +305,7 @@ static __always_inline int steer_response(struct __sk_buff *skb, const struct pl
 	flow->idle = 0;
 	flow->responded = coarse_now();
 	if (opcode_is_ack(opcode)) {
-		bits = ack_bits(flow);
+		bits = ack_bits(flow, said);
 	} else {
 		move_if_idle(flow);
 		bits = flow->bth_paths;
@@ -359,11 +359,12 @@ __noinline int keep_port(struct rocesteer_flow_path *flow, __u32 kind, __u32 spo
  * @skb: the packet
  * @frame: its frame
  * @key: its flow
+ * @said: by tell_answers()
  *
  * Return: the verdict; GO_NEW_FLOW, GO_SLOW.
  */
 static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame *frame,
-				 const struct rocesteer_flow_key *key)
+				 const struct rocesteer_flow_key *key, __be32 said)
 {
 	const struct sock___sender *sk = packet_socket(skb);
 	struct rocesteer_flow_path *flow;
@@ -395,7 +396,7 @@ static __always_inline int steer(struct __sk_buff *skb, const struct plain_frame
 				 frame->roce.udp.source, read_psn(&frame->roce), skb->len);
 	if (!(flags & ROCESTEER_FLOW_SHARE) && !opcode_is_ack(opcode))
 		return rarely(GO_NEW_FLOW);
-	return steer_response(skb, frame, flow);
+	return steer_response(skb, frame, flow, said);
 }
 
 /* kmod/steer/kfunc.c */
@@ -406,13 +407,19 @@ extern __s64 bpf_rocesteer_flow_answers(struct __sk_buff *skb,
 /*
  * Tell the module, once, of a packet by which its queue pair says what it will receive, whatever
  * the verdict. The module may change the reserved bits of the BTH, and the ICRC.
+ *
+ * Return: bits of the BTH's dqpn, in network order, by which an acknowledgment says that this end
+ * resequences, and which path is late.
  */
-static __always_inline void tell_answers(struct __sk_buff *skb,
-					 const struct rocesteer_flow_key *key, __u8 opcode)
+static __always_inline __be32 tell_answers(struct __sk_buff *skb,
+					   const struct rocesteer_flow_key *key, __u8 opcode)
 {
+	__s64 late = 0;
+
 	if (opcode_tells_answers(opcode) && rs_use_module &&
 	    bpf_ksym_exists(bpf_rocesteer_flow_answers))
-		bpf_rocesteer_flow_answers(skb, key, sizeof(*key));
+		late = bpf_rocesteer_flow_answers(skb, key, sizeof(*key));
+	return bpf_htonl(rocesteer_bth_late(rs_bth_paths, late < 0 ? 0 : late));
 }
 
 SEC("tcx/egress")
@@ -422,6 +429,7 @@ int rocesteer_egress(struct __sk_buff *skb)
 	struct rocesteer_flow_key key __attribute__((aligned(8)));
 	struct packet pkt;
 	int verdict;
+	__be32 said = 0;
 	__u8 opcode;
 
 	frame = find_plain(skb, &verdict);
@@ -432,15 +440,15 @@ int rocesteer_egress(struct __sk_buff *skb)
 	if (opcode >= ROCESTEER_OP_RC_READ) {
 		if (!opcode_is_rc(opcode))
 			return count_verdict(rarely(ROCESTEER_VERDICT_NOT_RC));
-		tell_answers(skb, &key, opcode);
+		said = tell_answers(skb, &key, opcode);
 	}
-	verdict = steer(skb, frame, &key);
+	verdict = steer(skb, frame, &key, said);
 	if (verdict >= 0)
 		return count_verdict(verdict);
 	pkt.key = key;
 	read_plain(&pkt, frame, false);
 	plain_source(&pkt, frame, false);
-	hand_over(HANDOVER_EGRESS, &pkt);
+	hand_over(HANDOVER_EGRESS, &pkt, said);
 	return count_verdict(verdict == GO_SLOW ? go_on(skb, TAIL_SLOW) :
 						  go_on(skb, TAIL_NEW_FLOW));
 }
@@ -455,9 +463,29 @@ int rocesteer_parse(struct __sk_buff *skb)
 		return count_verdict(verdict);
 	if (!is_rc(&pkt))
 		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
-	tell_answers(skb, &pkt.key, pkt.opcode);
-	hand_over(HANDOVER_EGRESS, &pkt);
+	hand_over(HANDOVER_EGRESS, &pkt, tell_answers(skb, &pkt.key, pkt.opcode));
 	return count_verdict(go_on(skb, TAIL_SLOW));
+}
+
+/*
+ * Return: whether the peer has a packet of piece @i that is sent again: struct rocesteer_repair.
+ * READs and atomics are sent, as the peer answers each of them once more. So is the last packet:
+ * where the peer lacks others after all, the last one makes it ask for them.
+ */
+static __always_inline bool is_spared(const struct packet *pkt, struct rocesteer_flow_path *flow,
+				      __u32 i)
+{
+	struct rocesteer_repair *repair = &flow->repair;
+
+	if (repair->from == repair->end)
+		return false;
+	if (pkt->psn != repair->from) {
+		repair->end = repair->from;
+		return false;
+	}
+	repair->from = (pkt->psn + 1) & ROCESTEER_PSN_MASK;
+	return repair->from != repair->end && pkt->opcode < ROCESTEER_OP_RC_READ &&
+	       flow->piece[i].path != repair->path && is_of_pieces(flow, pkt->psn);
 }
 
 /* Note a packet that may have been sent before, of piece @i. Return: 0, or -1 without arguments. */
@@ -503,7 +531,7 @@ static __always_inline int steer_slow(struct __sk_buff *skb, const struct handov
 		return go_on(skb, TAIL_NEW_FLOW);
 	flow->idle = 0;
 	if (is_ack(&h->pkt)) {
-		bits = ack_bits(flow);
+		bits = ack_bits(flow, h->said);
 	} else {
 		move_if_idle(flow);
 		bits = flow->bth_paths;
@@ -512,6 +540,10 @@ static __always_inline int steer_slow(struct __sk_buff *skb, const struct handov
 		i %= ROCESTEER_MAX_PATHS;
 	}
 	note_packet(h, flow, i);
+	if (is_spared(&h->pkt, flow, i)) {
+		flow->spared++;
+		return ROCESTEER_VERDICT_SPARED;
+	}
 	return take_route(skb, flow, find_route(flow, i), h->pkt.sport, h->pkt.l4_off,
 			  h->pkt.udp_len, bits);
 }
@@ -520,8 +552,11 @@ SEC("tcx/egress")
 int rocesteer_slow(struct __sk_buff *skb)
 {
 	struct handover *h = find_handover(HANDOVER_EGRESS);
+	int verdict = h ? steer_slow(skb, h) : ROCESTEER_VERDICT_REWRITE_FAILED;
 
-	return count_slow_verdict(h ? steer_slow(skb, h) : ROCESTEER_VERDICT_REWRITE_FAILED);
+	count_slow_verdict(verdict);
+	/* To no device: the packet is freed, and its sender is not told, as TCX_DROP would. */
+	return verdict == ROCESTEER_VERDICT_SPARED ? bpf_redirect(0, 0) : TCX_NEXT;
 }
 
 SEC("tcx/egress")

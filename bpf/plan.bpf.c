@@ -75,9 +75,11 @@ static __always_inline bool move_share(struct rocesteer_flow_path *flow,
 /* Count on path @p what an observed flow sent before its path was known. */
 static __always_inline void move_sent(struct rocesteer_flow_path *flow, __u32 p)
 {
-	barrier_var(p);
 	flow->first_path = p;
-	if (p && p < ROCESTEER_MAX_PATHS) {
+	if (!p)
+		return;
+	barrier_var(p);	/* make clang index with the register that it checked */
+	if (p < ROCESTEER_MAX_PATHS) {
 		flow->rounds[p] = flow->rounds[0];
 		flow->rounds[0] = 0;
 	}
@@ -163,6 +165,7 @@ static __always_inline int change_group(struct rocesteer_set_group *set)
 	if (!group)
 		return -ENOENT;
 	group->down = set->down;
+	bpf_probe_read_kernel(group->share, sizeof(group->share), set->share);
 	return 0;
 }
 
@@ -199,6 +202,7 @@ static __always_inline int change_paths(struct rocesteer_set_paths *set)
 	if (!set->nr_paths || set->nr_paths > ROCESTEER_MAX_PATHS)
 		return -EINVAL;
 	bpf_probe_read_kernel(group->weight, sizeof(group->weight), set->weight);
+	__builtin_memset(group->share, 0, sizeof(group->share));
 	bpf_probe_read_kernel(group->router, sizeof(group->router), set->router);
 	bpf_probe_read_kernel(group->leaf, sizeof(group->leaf), set->leaf);
 	bpf_probe_read_kernel(group->via, sizeof(group->via), set->via);

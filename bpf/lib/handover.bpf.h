@@ -12,10 +12,12 @@
  * struct handover - what is known of the packet
  * @pkt: parsed
  * @known: rocesteer_new_flow has seen it
+ * @said: by tell_answers(), where it leaves
  */
 struct handover {
 	struct packet pkt;
 	__u32 known;
+	__be32 said;
 };
 
 enum {
@@ -36,13 +38,14 @@ static __always_inline struct handover *find_handover(__u32 hook)
 	return bpf_map_lookup_elem(&rs_handover, &hook);
 }
 
-static __always_inline void hand_over(__u32 hook, const struct packet *pkt)
+static __always_inline void hand_over(__u32 hook, const struct packet *pkt, __be32 said)
 {
 	struct handover *h = find_handover(hook);
 
 	if (h) {
 		h->pkt = *pkt;
 		h->known = false;
+		h->said = said;
 	}
 }
 

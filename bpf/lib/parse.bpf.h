@@ -71,6 +71,7 @@ struct source {
  * @psn: packet sequence number
  * @sport: UDP source port
  * @reseq: received, and says that its sender resequences what the sender receives
+ * @late: received, and says that a packet was late: 1 + how many PSNs before @psn; else 0
  * @opcode: BTH opcode
  * @syndrome: first byte of the AETH, or of whatever follows the BTH
  */
@@ -83,6 +84,7 @@ struct packet {
 	__u32 psn;
 	__be16 sport;
 	bool reseq;
+	__u8 late;
 	__u8 opcode;
 	__u8 syndrome;
 };
@@ -216,13 +218,20 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, __u32 off,
 const volatile __u32 rs_bth_paths = ROCESTEER_BTH_PATHS;
 const volatile __u32 rs_bth_reseq = ROCESTEER_BTH_RESEQ;
 
-/* Return: whether the sender says that it resequences the packets that it receives. */
-static __always_inline bool says_reseq(const struct rocesteer_bth *bth)
+/* Set what the sender says of the order of the packets that it receives. */
+static __always_inline void read_order(struct packet *pkt, const struct rocesteer_bth *bth)
 {
+	__u32 bits = bpf_ntohl(bth->dqpn) >> ROCESTEER_BTH_SHIFT & rs_bth_paths, value;
+
+	pkt->reseq = false;
+	pkt->late = 0;
 	if (bth->opcode == ROCESTEER_OP_RC_READ)
-		return bth->apsn & bpf_htonl(rs_bth_reseq << ROCESTEER_BTH_SHIFT);
-	return bth->opcode == ROCESTEER_OP_RC_ACK &&
-	       !(~bth->dqpn & bpf_htonl(rs_bth_paths << ROCESTEER_BTH_SHIFT));
+		pkt->reseq = bth->apsn & bpf_htonl(rs_bth_reseq << ROCESTEER_BTH_SHIFT);
+	if (bth->opcode != ROCESTEER_OP_RC_ACK)
+		return;
+	value = rocesteer_bth_paths_most(rs_bth_paths) * bits / rs_bth_paths;
+	pkt->reseq = value & 1 && value > rocesteer_bth_paths_most(rs_bth_paths) / 2;
+	pkt->late = pkt->reseq ? rocesteer_bth_read_late(rs_bth_paths, value) : 0;
 }
 
 /* Check whether a datagram to the RoCE port is RoCE v2. @udp_len is its length by IP. */
@@ -249,7 +258,8 @@ static __always_inline void read_roce(struct packet *pkt, const struct roce_head
 	pkt->sport = h->udp.source;
 	pkt->opcode = h->bth.opcode;
 	pkt->syndrome = h->syndrome;
-	pkt->reseq = received && says_reseq(&h->bth);
+	if (received)
+		read_order(pkt, &h->bth);
 }
 
 #define PLAIN_L4_OFF	(ETH_HLEN + sizeof(struct iphdr))

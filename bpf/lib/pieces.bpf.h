@@ -5,6 +5,13 @@
 
 #include "maps.bpf.h"
 #include "parse.bpf.h"
+#include "psn.bpf.h"
+
+/* Return: whether a packet was sent by the present pieces of its flow. */
+static __always_inline bool is_of_pieces(const struct rocesteer_flow_path *flow, __u32 psn)
+{
+	return flow->hints == ROCESTEER_PSN_NONE || !psn_before(psn, flow->hints);
+}
 
 /* The piece of the packet with a PSN, the slow way: as find_piece(). */
 __noinline __u32 search_piece(const struct rocesteer_flow_path *flow, __u32 psn)

@@ -125,11 +125,12 @@ static __always_inline void psn_acked(struct rocesteer_resent *resent, __u32 psn
 
 /*
  * The peer asks for a packet, which begins the next round. A packet that a timeout has
- * repeated already was lost twice. RNR: the packet arrived, do not count it as lost.
+ * repeated already was lost twice; one of a @silent path counts as if it were. RNR: the packet
+ * arrived, do not count it as lost.
  */
 static __always_inline void psn_asked(const struct rocesteer_psns *psns,
 				      struct rocesteer_resent *resent, __u32 psn,
-				      bool not_ready)
+				      bool not_ready, bool silent)
 {
 	bool repeated = resent->repeats != ROCESTEER_PSN_NONE &&
 			psn_before(psn, resent->repeats) &&
@@ -137,7 +138,7 @@ static __always_inline void psn_asked(const struct rocesteer_psns *psns,
 
 	if (not_ready || (resent->again & ROCESTEER_PSN_MASK) != psn) {
 		resent->again = psn | ROCESTEER_PSN_ASKED;
-		resent->rounds = repeated && !not_ready;
+		resent->rounds = (repeated || silent) && !not_ready;
 	}
 	psn_acked(resent, psn);
 }

@@ -42,9 +42,9 @@ static inline __s32 rocesteer_psn_diff(__u32 a, __u32 b)
  * ROCESTEER_BTH_RESEQ are their defaults.
  *
  * In a packet of a flow, bth_paths is the number of paths of the flow, less one: 0 for a
- * whole flow. In an acknowledgment, all its bits are set if the sender of the
- * acknowledgment resequences what it receives. If peers disagree on the bits: missing bits
- * disable splitting, extra bits overstate the number of paths.
+ * whole flow. In an acknowledgment, the highest and the lowest bit are set if the sender of the
+ * acknowledgment resequences what it receives; the others by rocesteer_bth_late(). If peers
+ * disagree on the bits: missing bits disable splitting, extra bits overstate the number of paths.
  *
  * In a READ request, bth_reseq is set if the requester resequences the responses.
  */
@@ -64,6 +64,31 @@ static inline __u32 rocesteer_bth_paths(__u32 bits, __u32 more)
 static inline __u32 rocesteer_bth_paths_most(__u32 bits)
 {
 	return bits / (bits & -bits);
+}
+
+/* The largest @late that rocesteer_bth_late() can encode. */
+#define ROCESTEER_BTH_LATE_MAX	15
+
+/*
+ * In the bits @bits of dqpn, say in an acknowledgment that its sender resequences, and which packet
+ * was late: the one with the PSN @late - 1 before the acknowledgment's. The flow waits for the path
+ * of this packet. In a NAK @late is 1 if all other paths have delivered packets behind the missing
+ * one. 0: nothing was late; also where @bits are too few.
+ */
+static inline __u32 rocesteer_bth_late(__u32 bits, __u32 late)
+{
+	__u32 most = rocesteer_bth_paths_most(bits);
+	__u32 value = ((most / 2 + 1) | 1) + 2 * (late - 1);
+
+	return rocesteer_bth_paths(bits, late && value < most ? value : most);
+}
+
+/* Return: @late of rocesteer_bth_late(). @value: what the bits @bits of dqpn encode. */
+static inline __u32 rocesteer_bth_read_late(__u32 bits, __u32 value)
+{
+	__u32 most = rocesteer_bth_paths_most(bits), first = (most / 2 + 1) | 1;
+
+	return value >= first && value < most ? (value - first) / 2 + 1 : 0;
 }
 
 /*

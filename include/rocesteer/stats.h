@@ -54,7 +54,8 @@ struct rocesteer_ended {
  * enum rocesteer_verdict - what became of a packet at TC egress
  *
  * Order of struct rocesteer_verdicts. Every packet of an attached device is
- * counted under exactly one. Numbers are never reused. Only STEERED packets are changed.
+ * counted under exactly one. Numbers are never reused. Only STEERED packets are changed, and only
+ * SPARED packets do not leave.
  *
  * @ROCESTEER_VERDICT_STEERED: left on the planned path
  * @ROCESTEER_VERDICT_FOREIGN: not RoCE v2
@@ -79,6 +80,7 @@ struct rocesteer_ended {
  *	Only flows that were listed one by one are steered all the same
  * @ROCESTEER_VERDICT_OBSERVED: of an observed flow: left as it came
  * @ROCESTEER_VERDICT_OTHER_SOURCE: the job has no port map of the packet's source
+ * @ROCESTEER_VERDICT_SPARED: sent again, although the peer has the packet: struct rocesteer_repair
  */
 enum rocesteer_verdict {
 	ROCESTEER_VERDICT_STEERED,
@@ -100,6 +102,7 @@ enum rocesteer_verdict {
 	ROCESTEER_VERDICT_FORWARDED,
 	ROCESTEER_VERDICT_OBSERVED,
 	ROCESTEER_VERDICT_OTHER_SOURCE,
+	ROCESTEER_VERDICT_SPARED,
 	ROCESTEER_VERDICT_MAX,
 };
 
@@ -128,6 +131,7 @@ struct rocesteer_verdicts {
 	__u64 forwarded;
 	__u64 observed;
 	__u64 other_source;
+	__u64 spared;
 };
 
 /**

@@ -131,6 +131,23 @@ struct rocesteer_detour {
 };
 
 /**
+ * struct rocesteer_repair - a round of go-back-N after a NAK which says that a path is silent
+ * @from: PSN that the round goes on with; the first one is what the peer asks for
+ * @end: PSN behind the last one that was sent before the NAK; as @from where there is no such round
+ * @path: the silent path
+ * @reserved: zero
+ *
+ * The peer keeps the packets that came by other paths. In this round they are not sent again. The
+ * round is over when a packet is sent that does not go on with it.
+ */
+struct rocesteer_repair {
+	__u32 from;
+	__u32 end;
+	__u16 path;
+	__u16 reserved;
+};
+
+/**
  * struct rocesteer_flow_path - the paths of one flow, value of rs_flows
  * @flags: ROCESTEER_FLOW_*
  * @generation: random number of this flow. A new flow in the same memory has another
@@ -166,6 +183,10 @@ struct rocesteer_detour {
  * @source: our address that its packets have
  * @tagged: packets of @message that struct rocesteer_tags does not count yet
  * @message: the message that began last, if the flow has ROCESTEER_FLOW_TAGGED
+ * @late: acknowledgments by which the peer said that the flow waits for one of its paths
+ * @hints: PSN of the first packet that can tell so of the present pieces
+ * @repair: round after the last NAK
+ * @spared: packets that such rounds did not send again
  *
  * With many flows the memory that a packet touches is what steering costs. In the kernel the
  * value begins 16 bytes behind the beginning of a cache line, as 8 bytes of the allocator, 48 of
@@ -202,6 +223,10 @@ struct rocesteer_flow_path {
 	__u8 source[16];
 	__u32 tagged;
 	struct rocesteer_message message;
+	__u32 late;
+	__u32 hints;
+	struct rocesteer_repair repair;
+	__u32 spared;
 };
 
 /* The flow has a share of a path: it sent more than acknowledgments. */
@@ -348,6 +373,8 @@ struct rocesteer_group_key {
  *	will be
  * @weight: capacity of each path, relative to the others; never 0.
  *	ROCESTEER_WEIGHT_HOME beside paths of 1: all flows take it while it is up
+ * @share: by what flows are split instead of @weight: less on paths whose packets come late.
+ *	All 0 where no path is late. rocesteer daemon writes
  * @router: address of the router that tells each path from the others
  * @leaf: address by which each path enters the leaf, where that tells paths by one
  *	router apart; else all zero
@@ -367,6 +394,7 @@ struct rocesteer_group {
 	__u32 reserved;
 	__u32 flows[ROCESTEER_MAX_PATHS];
 	__u16 weight[ROCESTEER_MAX_PATHS];
+	__u16 share[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
 	__u8 via[ROCESTEER_MAX_PATHS][16];
@@ -514,6 +542,7 @@ struct rocesteer_version {
  *	entered. @path is 0
  * @ROCESTEER_EVENT_PEER: the job has a port map of the source, but not of the peer; once in
  *	ROCESTEER_PEER_AGAIN ns for each peer. @leaf is the source
+ * @ROCESTEER_EVENT_LATE: a split flow waits for the packets of a path
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
@@ -523,6 +552,7 @@ enum rocesteer_event_type {
 	ROCESTEER_EVENT_FULL,
 	ROCESTEER_EVENT_QPN,
 	ROCESTEER_EVENT_PEER,
+	ROCESTEER_EVENT_LATE,
 };
 
 /* Time after which a peer without a port map is reported again */
@@ -552,7 +582,7 @@ _Static_assert(sizeof(struct rocesteer_flow_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_piece) == 8, "padding");
 _Static_assert(sizeof(struct rocesteer_detour) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) ==
-	       192 + ROCESTEER_MAX_PATHS * 26, "padding");
+	       216 + ROCESTEER_MAX_PATHS * 26, "padding");
 _Static_assert(sizeof(struct rocesteer_flow_path) + 80 <= 2048, "a larger block");
 _Static_assert(sizeof(struct rocesteer_peer_key) == 40, "padding");
 _Static_assert(sizeof(struct rocesteer_peer) ==
@@ -561,7 +591,7 @@ _Static_assert(sizeof(struct rocesteer_source_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_source) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
-	       24 + ROCESTEER_MAX_PATHS * 54, "padding");
+	       24 + ROCESTEER_MAX_PATHS * 56, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 88, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 

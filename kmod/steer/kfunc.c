@@ -83,7 +83,8 @@ __bpf_kfunc s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *ctx,
  * @key		Flow of the packet. Cannot be NULL
  * @key__sz	Length of the key, sizeof(struct rocesteer_flow_key)
  *
- * Returns 0; -ENOENT if the packets of the queue pair that sends the packet are not
+ * Returns 0, or for an acknowledgment 1 + how many PSNs before it a packet was late, see
+ * rocesteer_bth_late(); -ENOENT if the packets of the queue pair that sends the packet are not
  * resequenced; -EINVAL if the length is wrong, at ingress, and for other packets than of RC.
  */
 __bpf_kfunc s64 bpf_rocesteer_flow_answers(struct __sk_buff *ctx,

@@ -212,20 +212,33 @@ unsigned int rocesteer_reseq_sort_read(struct rocesteer_order *order,
 	return NF_STOLEN;
 }
 
-/*
- * The queue pair has sent a sequence or RNR NAK. Context: any but hard interrupts, RCU
- * read-side critical section.
+/**
+ * rocesteer_reseq_answer() - the queue pair sends an acknowledgment or a NAK
+ * @reseq: resequencer
+ * @psn: PSN of the packet
+ * @asks: the packet is a sequence or RNR NAK
+ *
+ * Context: any but hard interrupts, RCU read-side critical section.
+ * Return: what the packet says of a late or a silent path, see rocesteer_bth_late(): 0 for
+ * nothing.
  */
-void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn)
+u32 rocesteer_reseq_answer(struct rocesteer_reseq *reseq, u32 psn, bool asks)
 {
 	struct rocesteer_order *order = &reseq->order[ROCESTEER_REQUESTS];
+	u32 hint;
 
 	spin_lock_bh(&order->lock);
-	rocesteer_order_rewind(order, psn);
+	if (asks) {
+		hint = order->silent && psn == order->expected;
+		rocesteer_order_rewind(order, psn);
+	} else {
+		hint = rocesteer_order_hint(order, psn);
+	}
 	spin_unlock_bh(&order->lock);
+	return hint;
 }
 
-/* See rocesteer_order_expect_read(). Context: as rocesteer_reseq_nak(). */
+/* See rocesteer_order_expect_read(). Context: as rocesteer_reseq_answer(). */
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length)
 {

@@ -53,6 +53,6 @@ unsigned int rocesteer_reseq_sort_read(struct rocesteer_order *order,
 				       const struct nf_hook_state *state);
 bool rocesteer_reseq_expect_read(struct rocesteer_reseq *reseq, u32 psn,
 				 u32 length);
-void rocesteer_reseq_nak(struct rocesteer_reseq *reseq, u32 psn);
+u32 rocesteer_reseq_answer(struct rocesteer_reseq *reseq, u32 psn, bool asks);
 
 #endif /* ROCESTEER_RESEQ_H */

@@ -35,11 +35,11 @@ static s64 answers_note(struct rocesteer_reseq *reseq, struct sk_buff *skb)
 	if (!h || !rocesteer_headers_are_rc(h))
 		return -EINVAL;
 	psn = rocesteer_headers_psn(h);
-	if (answers_is_nak(h))
-		rocesteer_reseq_nak(reseq, psn);
-	else if (ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode) &&
-		 rocesteer_reseq_expect_read(reseq, psn, rocesteer_headers_length(h, skb)) &&
-		 h->bth.opcode == ROCESTEER_OP_RC_READ)
+	if (h->bth.opcode == ROCESTEER_OP_RC_ACK)
+		return rocesteer_reseq_answer(reseq, psn, answers_is_nak(h));
+	if (ROCESTEER_OPS_ANSWERED & BIT(h->bth.opcode) &&
+	    rocesteer_reseq_expect_read(reseq, psn, rocesteer_headers_length(h, skb)) &&
+	    h->bth.opcode == ROCESTEER_OP_RC_READ)
 		rocesteer_read_mark_set(skb, skb_transport_offset(skb));
 	return 0;
 }

@@ -11,7 +11,11 @@
  *   one is waited for. The lateness fades with time, and by a quarter with each wait in
  *   vain. A packet that may have been sent twice is no measurement, except for a packet
  *   declared lost that arrives twice: then the loss was spurious.
- * - If a path is silent, a timer decides. It waits twice the recent lateness.
+ * - If a path is silent, a timer decides. It waits twice the recent lateness. Where all other
+ *   paths have delivered packets behind the gap, that is all, and three times what these paths
+ *   took: the NAK for the missing packet then says that its path is silent, and the sender leaves
+ *   the path. Otherwise the timer waits longer, nearly as long as a sender. A packet that was
+ *   lost by silence, and arrives twice, was late: its lateness counts.
  */
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
@@ -23,25 +27,63 @@
 
 /* How long to wait for a missing packet, in nanoseconds: less than the sender does. */
 #define ORDER_WAIT_MIN	(ROCESTEER_ACK_TIMEOUT_MIN / 10 * 9)
-#define ORDER_WAIT_MAX	NSEC_PER_SEC
-#define ORDER_SKEW	(ORDER_WAIT_MAX / 2)	/* of a new flow */
+#define ORDER_WAIT_MAX	(4 * NSEC_PER_SEC)
+#define ORDER_IDLE	NSEC_PER_SEC	/* until memory is freed */
+#define ORDER_SILENT_MIN (ROCESTEER_ACK_TIMEOUT_MIN / 8 * 3)	/* for one path alone */
+#define ORDER_SILENT_LATER 3	/* times as long as all other paths */
+#define ORDER_SKEW	(NSEC_PER_SEC / 2)	/* of a new flow */
 #define ORDER_FADE	30			/* half-life 0.7 s */
-#define ORDER_FADE_MAX	(ORDER_WAIT_MAX / 16)	/* does not fade while idle */
+#define ORDER_FADE_MAX	(NSEC_PER_SEC / 16)	/* does not fade while idle */
 
 /*
  * Lateness on paths that reorder. A new flow assumes such paths until its first loss, to
  * avoid a spurious loss.
  */
 #define ORDER_REORDER		(ORDER_WAIT_MIN / 4)
-#define ORDER_REORDER_MAX	(ORDER_WAIT_MAX / 2)
+#define ORDER_REORDER_MAX	(NSEC_PER_SEC / 2)
 #define ORDER_REORDER_FADE	(ORDER_FADE + 2)	/* half-life 3 s */
 
-u64 rocesteer_order_wait(const struct rocesteer_order *order)
+/*
+ * Return: when all paths but one had delivered packets behind the gap; 0 before that, of whole
+ * flows, and of responses, as no NAK follows.
+ */
+static u64 order_is_silent(const struct rocesteer_order *order)
 {
-	/* The sender goes back, or no packet waits: no packet can be lost. */
-	if (order->state == ROCESTEER_ORDER_ASKED || !order->window.depth)
-		return ORDER_WAIT_MAX;
-	return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
+	u32 paths = max(order->paths, rocesteer_window_paths(&order->window));
+
+	if (order->outstanding || paths < 2 || order->state != ROCESTEER_ORDER_WAITING)
+		return 0;
+	return rocesteer_window_others(&order->window, order->expected, paths - 1);
+}
+
+/* Return: how long to wait at least, where one path alone is silent, or nothing is to be lost. */
+static u64 order_least_wait(const struct rocesteer_order *order)
+{
+	if (!order->window.depth)
+		return ORDER_IDLE;
+	if (order->state == ROCESTEER_ORDER_ASKED)
+		return ORDER_WAIT_MAX;	/* the sender goes back */
+	return clamp(max(2 * order->lag, order->skew / 2), ORDER_SILENT_MIN, ORDER_WAIT_MAX);
+}
+
+/**
+ * rocesteer_order_patience() - how long to wait for the missing packet
+ * @order: order
+ *
+ * Context: holds @order->lock.
+ * Return: nanoseconds from @order->since on.
+ */
+u64 rocesteer_order_patience(const struct rocesteer_order *order)
+{
+	u64 others;
+
+	if (!order->window.depth || order->state == ROCESTEER_ORDER_ASKED)
+		return order_least_wait(order);
+	others = order_is_silent(order);
+	if (!others)
+		return clamp(2 * order->skew, ORDER_WAIT_MIN, ORDER_WAIT_MAX);
+	others = others > order->since ? others - order->since : 0;
+	return min(max(order_least_wait(order), ORDER_SILENT_LATER * others), ORDER_WAIT_MAX);
 }
 
 /* Make the timer expire after at most @wait nanoseconds. */
@@ -58,9 +100,13 @@ void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait)
 /* A pending timer may expire too early; rocesteer_order_expire() starts it again. */
 void rocesteer_order_restart_wait(struct rocesteer_order *order)
 {
+	/* A whole window has come in order since packets waited last: the guess is too high. */
+	if (((order->expected - order->waited) & ROCESTEER_PSN_MASK) >= order->window.size)
+		order->skew = order->lag;
+	order->waited = order->expected;
 	order->since = rocesteer_window_now();
 	order->overtaken = 0;
-	rocesteer_order_start_timer(order, rocesteer_order_wait(order));
+	rocesteer_order_start_timer(order, order_least_wait(order));
 }
 
 /*
@@ -87,6 +133,7 @@ static void order_fade(struct rocesteer_order *order, u64 now)
 	if (!elapsed)
 		return;
 	order->noted = now;
+	order->lag -= order->lag * elapsed >> ORDER_FADE;
 	order->skew -= order->skew * elapsed >> ORDER_FADE;
 	order->reorder -= order->reorder * elapsed >> ORDER_REORDER_FADE;
 }
@@ -100,8 +147,8 @@ static void order_note_skew(struct rocesteer_order *order, u64 behind)
 	u64 now = rocesteer_window_now();
 
 	order_fade(order, now);
-	order->skew = clamp(now - min_not_zero(behind, order->since),
-			    order->skew, ORDER_WAIT_MAX);
+	order->lag = clamp(now - min_not_zero(behind, order->since), order->lag, ORDER_WAIT_MAX);
+	order->skew = max(order->skew, order->lag);
 }
 
 static void order_note_reorder(struct rocesteer_order *order, u64 late)
@@ -117,6 +164,10 @@ static void order_note_reorder(struct rocesteer_order *order, u64 late)
  */
 void rocesteer_order_note_duplicate(struct rocesteer_order *order, u32 psn)
 {
+	if (order->silent_since && psn == order->silent_psn) {
+		order_note_skew(order, order->silent_since);
+		order->silent_since = 0;
+	}
 	if (!order->spurious_late || psn != order->lost_psn)
 		return;
 	order_note_reorder(order, order->spurious_late);
@@ -167,6 +218,7 @@ void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 		rocesteer_order_start_timer(order, wait - age);
 		return;
 	}
+	order->silent = false;
 	order->lost++;
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_LOST);
 	order_note_loss(order);
@@ -174,14 +226,16 @@ void rocesteer_order_check_overtaken(struct rocesteer_order *order)
 }
 
 /* The expected packet has arrived, and other packets have waited for it. */
-void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
+void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next, __be16 sport)
 {
 	struct rocesteer_window *win = &order->window;
 
+	order->silent = false;
 	switch (order->state) {
 	case ROCESTEER_ORDER_WAITING:
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_FILLED);
 		order_note_skew(order, rocesteer_window_since(win, next));
+		rocesteer_order_note_late(order, sport);
 		if (order->overtaken && !order_may_be_resent(order))
 			order_note_reorder(order,
 					   ktime_get_ns() - order->overtaken);
@@ -198,9 +252,15 @@ void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next)
 }
 
 /* The timer declares the expected packet lost, which may only be late. */
-void rocesteer_order_wait_longer(struct rocesteer_order *order)
+void rocesteer_order_time_out(struct rocesteer_order *order)
 {
-	order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);
+	order->silent = order_is_silent(order);
+	if (order->silent) {
+		order->silent_psn = order->expected;
+		order->silent_since = order->since;
+	} else {
+		order->skew = min(2 * order->skew, ORDER_WAIT_MAX / 2);
+	}
 	order_nudge(order);
 }
 

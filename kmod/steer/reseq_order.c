@@ -131,7 +131,7 @@ static noinline void order_fill(struct rocesteer_order *order, struct sk_buff *s
 	order->paths = rocesteer_packet(skb)->paths ?: order->paths;
 	if (order->window.depth) {
 		order->gap = order_note_wait(order);
-		rocesteer_order_note_filled(order, next);
+		rocesteer_order_note_filled(order, next, rocesteer_packet(skb)->sport);
 	}
 	rocesteer_order_ready(order, skb);
 	while (order->window.depth) {
@@ -239,6 +239,7 @@ static void order_hold(struct rocesteer_order *order, struct sk_buff *skb)
 		rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_DROPPED);
 	else if (order->window.depth == 1)
 		order_begin_wait(order);
+	order->late.latest = rocesteer_window_now();
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_HELD);
 	rocesteer_stats_depth(order->rn, order->window.depth);
 	order->held++;
@@ -264,6 +265,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb)
 	if (!order->synced) {
 		order->synced = true;
 		order->expected = pkt->psn;
+		order->waited = pkt->psn;
 	}
 	ahead = rocesteer_psn_diff(pkt->psn, order->expected);
 	if (!ahead) {
@@ -293,13 +295,19 @@ void rocesteer_order_pass(struct rocesteer_order *order, const struct sk_buff *s
  * @psn: PSN of the packet
  *
  * The sender will go back to @psn. Packets that wait for another PSN are dropped, as the
- * queue pair would drop them.
+ * queue pair would drop them; but not where the packet of a silent path has come, before the
+ * queue pair got the copy of a later one.
  *
  * Context: BH disabled, holds @order->lock.
  */
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn)
 {
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_NAK);
+	if (order->silent_since && psn == order->silent_psn &&
+	    rocesteer_psn_diff(order->expected, psn) > 0) {
+		order->silent_since = 0;
+		return;
+	}
 	if (!order->synced || psn != order->expected)
 		order_drop_waiting(order);
 	order_expect(order, psn);
@@ -361,7 +369,7 @@ static void order_give_up(struct rocesteer_order *order)
 	order->timeout++;
 	rocesteer_stats_inc(order->rn, ROCESTEER_A_STATS_RESEQ_TIMEOUT);
 	if (order->state == ROCESTEER_ORDER_WAITING) {
-		rocesteer_order_wait_longer(order);
+		rocesteer_order_time_out(order);
 		return;
 	}
 	end = order_release_all(order);
@@ -380,7 +388,7 @@ void rocesteer_order_expire(struct rocesteer_order *order)
 	rocesteer_window_trim(&order->window);
 	rocesteer_order_detect_loss(order);
 	age = rocesteer_window_now() - order->since;
-	wait = rocesteer_order_wait(order);
+	wait = rocesteer_order_patience(order);
 	if (age < wait) {
 		rocesteer_order_start_timer(order, wait - age);
 		return;
@@ -411,6 +419,7 @@ void rocesteer_order_init(struct rocesteer_order *order,
 	order->synced = fresh;
 	order->expected = psn;
 	order->resync_psn = ORDER_NO_RESYNC;
+	order->waited = psn;
 	order->resent = psn;
 	rocesteer_order_init_loss(order);
 	order_none_ready(order);

@@ -30,6 +30,24 @@ enum rocesteer_order_state {
 };
 
 /**
+ * struct rocesteer_late - the path that the flow waits for, while nothing comes by others
+ * @sport: UDP source port of the path; 0 for none
+ * @psn: latest packet of the path that others waited for
+ * @idle: time for which only this path's packets were missing, less that of other paths, in ns
+ * @since: when counting began
+ * @latest: arrival of the latest packet that had to wait
+ *
+ * Times are in jiffies resolution, which is right in the mean.
+ */
+struct rocesteer_late {
+	__be16 sport;
+	u32 psn;
+	u64 idle;
+	u64 since;
+	u64 latest;
+};
+
+/**
  * struct rocesteer_order - order of the requests, or of the responses, of a queue pair
  * @rn: namespace, which outlives this
  * @mtu_shift: log2 of the path MTU, immutable
@@ -40,11 +58,14 @@ enum rocesteer_order_state {
  * @state: what was done about the missing packet @expected
  * @paths: number of paths, from the last packet in order; 0 until a packet carries one
  * @reorders: @reorder is a measurement
+ * @silent: the missing packet was declared lost as only its path was silent
  * @expected: next PSN that the queue pair expects
  * @resync_psn: PSN expected after the last out-of-window old packet; two in a row
  *	resync. 2^24 for none
- * @skew: recent lateness of missing packets, in nanoseconds
- * @noted: time of the last update of @skew and @reorder, in jiffies resolution
+ * @lag: recent lateness of missing packets, in nanoseconds
+ * @skew: the same; in the beginning a guess, which is high
+ * @noted: time of the last update of @lag, @skew and @reorder, in jiffies resolution
+ * @waited: PSN that packets have waited for last
  * @since: start of the wait for @expected in @state, in jiffies resolution
  * @overtaken: time at which all paths had delivered later packets than @expected; 0
  *	before that
@@ -55,6 +76,10 @@ enum rocesteer_order_state {
  * @lost_psn: last packet declared lost that had been sent once
  * @lost_overtaken: @overtaken of @lost_psn; 0 after @lost_psn has arrived
  * @spurious_late: lateness of @lost_psn; a second copy proves a spurious loss. 0 for none
+ * @silent_psn: last packet of a silent path
+ * @silent_since: when packets began to wait for @silent_psn: a second copy proves that the
+ *	path was not silent, but late. 0 for none
+ * @late: the path that the flow waits for
  * @outstanding: outstanding READs and atomics (responses only). Only the test for NULL is
  *	allowed without @lock
  * @route: referenced route that the last packet left that waits, or leaves by another CPU;
@@ -83,17 +108,23 @@ struct rocesteer_order {
 	u8 state;
 	u8 paths;
 	bool reorders;
+	bool silent;
 	u32 expected;
 	u32 resync_psn;
+	u64 lag;
 	u64 skew;
 	u64 noted;
 	u64 since;
 	u64 overtaken;
 	u64 reorder;
+	u32 waited;
 	u32 resent;
 	u32 lost_psn;
 	u64 lost_overtaken;
 	u64 spurious_late;
+	u32 silent_psn;
+	u64 silent_since;
+	struct rocesteer_late late;
 	struct rocesteer_outstanding *outstanding;
 	struct dst_entry *route;
 	rocesteer_okfn okfn;
@@ -118,6 +149,7 @@ void rocesteer_order_sort(struct rocesteer_order *order, struct sk_buff *skb);
 bool rocesteer_order_expect_read(struct rocesteer_order *order, u32 psn,
 				 u32 length);
 void rocesteer_order_rewind(struct rocesteer_order *order, u32 psn);
+u32 rocesteer_order_hint(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_expire(struct rocesteer_order *order);
 
 /* Return: PSNs of a packet. A READ request takes one for each packet of the response. */

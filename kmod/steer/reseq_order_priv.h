@@ -15,12 +15,13 @@ static inline void rocesteer_order_ready(struct rocesteer_order *order,
 	order->nr_ready++;
 }
 
-u64 rocesteer_order_wait(const struct rocesteer_order *order);
+u64 rocesteer_order_patience(const struct rocesteer_order *order);
 void rocesteer_order_start_timer(struct rocesteer_order *order, u64 wait);
 void rocesteer_order_restart_wait(struct rocesteer_order *order);
-void rocesteer_order_wait_longer(struct rocesteer_order *order);
+void rocesteer_order_time_out(struct rocesteer_order *order);
 void rocesteer_order_check_overtaken(struct rocesteer_order *order);
-void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next);
+void rocesteer_order_note_filled(struct rocesteer_order *order, u32 next, __be16 sport);
+void rocesteer_order_note_late(struct rocesteer_order *order, __be16 sport);
 void rocesteer_order_note_duplicate(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_note_go_back(struct rocesteer_order *order, u32 psn);
 void rocesteer_order_init_loss(struct rocesteer_order *order);

@@ -9,6 +9,7 @@
  * packet.
  */
 #include <linux/atomic.h>
+#include <linux/bitmap.h>
 #include <linux/ipv6.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
@@ -169,6 +170,32 @@ u8 rocesteer_window_paths(const struct rocesteer_window *win)
 		if (port[i].last)
 			paths = max(paths, port[i].paths);
 	return paths;
+}
+
+/**
+ * rocesteer_window_others() - when other paths had delivered packets behind a missing one
+ * @win: window, not empty
+ * @psn: PSN of the missing packet
+ * @others: number of these paths, not 0
+ *
+ * Return: arrival of the packet by which @others paths had; 0 if fewer have.
+ */
+u64 rocesteer_window_others(const struct rocesteer_window *win, u32 psn, u32 others)
+{
+	DECLARE_BITMAP(seen, ROCESTEER_MAX_PATHS) = {};
+	const struct rocesteer_window_port *port;
+	const struct sk_buff *skb;
+	u32 i;
+
+	for (i = 1; i < win->size; i++) {
+		skb = *rocesteer_window_slot(win, psn + i);
+		port = skb ? rocesteer_packet(skb)->port : NULL;
+		if (!port || __test_and_set_bit(port - win->slots->port, seen))
+			continue;
+		if (!--others)
+			return rocesteer_window_since(win, psn + i);
+	}
+	return 0;
 }
 
 /* All paths may deliver earlier packets again. @win is not empty. */

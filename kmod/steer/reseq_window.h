@@ -85,8 +85,8 @@ struct rocesteer_window {
 };
 
 /*
- * Time in nanoseconds, in jiffies resolution: at most 10 ms, small against the waits of 60
- * ms and more. A finer clock would double the cost of a waiting packet.
+ * Time in nanoseconds, in jiffies resolution: at most 10 ms, less than the waits of 25 ms and
+ * more. A finer clock would double the cost of a waiting packet.
  */
 static inline u64 rocesteer_window_now(void)
 {
@@ -145,6 +145,7 @@ int rocesteer_window_put(struct rocesteer_window *win, struct sk_buff *skb);
 struct sk_buff *rocesteer_window_copy_last(const struct rocesteer_window *win,
 					   u32 end);
 u8 rocesteer_window_paths(const struct rocesteer_window *win);
+u64 rocesteer_window_others(const struct rocesteer_window *win, u32 psn, u32 others);
 void rocesteer_window_forget_ports(struct rocesteer_window *win);
 void rocesteer_window_trim(struct rocesteer_window *win);
 void rocesteer_window_free(struct rocesteer_window *win);

@@ -51,13 +51,13 @@ nothing_known()
 	bpftool --json map dump pinned "$(echo /sys/fs/bpf/rocesteer/netns-*)/rs_flows" |
 		jq -e 'map(.formatted.value) | length == 3 and
 			all(.acked == 4294967295 and .psns[0].next == .acked and
-				.psns[0].repeats == .acked and
+				.resent[0].repeats == .acked and
 				.psns[1].next == .acked)'
 }
 
 counts()
 {
-	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 19 and
+	"$rocesteer" --json stat | jq -e '(.verdicts | length) == 20 and
 		(.observed | length) == 6 and .verdicts.steered == 0 and
 		(has("module") | not)'
 }

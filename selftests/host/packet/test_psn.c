@@ -48,21 +48,21 @@ static void test_from(__u32 at)
 		    "%#x: two repetitions that begin with one packet are two rounds", at);
 
 	begin(at, 100);
-	psn_asked(&psns, &resent, P(40), false);
+	psn_asked(&psns, &resent, P(40), false, false);
 	first = is_asked() && sends(P(40), P(110)) == 1;
-	psn_asked(&psns, &resent, P(60), false);
+	psn_asked(&psns, &resent, P(60), false, false);
 	ktap_result(first && sends(P(60), P(110)) == 1,
 		    "%#x: NAKs for two packets are one round each", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(100)) == 1;
-	psn_asked(&psns, &resent, P(60), false);
+	psn_asked(&psns, &resent, P(60), false, false);
 	ktap_result(first && is_asked() && sends(P(60), P(100)) == 2,
 		    "%#x: a NAK for a packet that a timeout repeated is a second round", at);
 
 	begin(at, 100);
 	first = sends(P(40), P(50)) == 1;
-	psn_asked(&psns, &resent, P(60), false);
+	psn_asked(&psns, &resent, P(60), false, false);
 	ktap_result(first && !sends(P(60), P(100)) &&
 		    sends(P(60), P(100)) == 1,
 		    "%#x: a NAK before the timeout's packet is sent is no second round", at);
@@ -71,7 +71,7 @@ static void test_from(__u32 at)
 	sends(P(40), P(100));
 	psn_acked(&resent, P(100));
 	sends(P(100), P(200));
-	psn_asked(&psns, &resent, P(150), false);
+	psn_asked(&psns, &resent, P(150), false, false);
 	ktap_result(resent.repeats == ROCESTEER_PSN_NONE &&
 		    sends(P(150), P(200)) == 1,
 		    "%#x: a repeated packet that arrived is forgotten", at);
@@ -103,10 +103,16 @@ static void test_from(__u32 at)
 	begin(at, 100);
 	sends(P(99), P(100));
 	for (first = true, i = 0; first && i < 3; i++) {
-		psn_asked(&psns, &resent, P(99), true);
+		psn_asked(&psns, &resent, P(99), true, false);
 		first = sends(P(99), P(100)) == 1 && is_asked();
 	}
 	ktap_result(first, "%#x: a receiver that is not ready loses nothing", at);
+
+	begin(at, 100);
+	sends(P(40), P(100));
+	psn_asked(&psns, &resent, P(60), false, true);
+	ktap_result(sends(P(60), P(100)) == 2 && is_asked(),
+		    "%#x: a packet of a silent path counts as lost twice", at);
 #undef P
 }
 

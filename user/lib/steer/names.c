@@ -29,6 +29,7 @@ static const char * const verdicts[] = {
 	[ROCESTEER_VERDICT_FORWARDED] = "forwarded",
 	[ROCESTEER_VERDICT_OBSERVED] = "observed",
 	[ROCESTEER_VERDICT_OTHER_SOURCE] = "other_source",
+	[ROCESTEER_VERDICT_SPARED] = "spared",
 };
 
 static const char * const observed[] = {
