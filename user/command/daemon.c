@@ -97,6 +97,7 @@ static int priority(const char *name)
 		{ "nic-unproved", 4 },	{ "lost", 4 },
 		{ "nic-proved", 5 },	{ "detour", 5 },
 		{ "path-moved", 5 },	{ "path-up", 5 },
+		{ "path-late", 5 },
 		{ "replan", 7 },
 	};
 	size_t i;
