@@ -22,6 +22,7 @@
 # label-8qp     the same with twice as many
 # fewest        splits as few flows as can be
 # all           splits all flows, over all paths
+# all-weights   the same, with a port map that has the weight of a link that will be slow
 
 policy_qps()
 {
@@ -36,7 +37,7 @@ policy_qps()
 # rocesteer chooses the paths, with its daemon.
 policy_is_ours()
 {
-	[[ $1 =~ ^(least|place.*|label.*|fewest|all)$ ]]
+	[[ $1 =~ ^(least|place.*|label.*|fewest|all.*)$ ]]
 }
 
 # Time limit of a run in seconds. Spraying may never end, because rxe drops packets ahead of
@@ -69,7 +70,7 @@ job_options()
 	least | place)		echo --split none --deal "$1" ;;
 	place-4qp)		echo --split none --deal place ;;
 	label-*)		echo --actuator qp --deal least ;;
-	fewest | all)		echo --split "$1" --resequence on ;;
+	fewest | all*)		echo --split "${1%-weights}" --resequence on ;;
 	spray-order | reps)	echo --split none --resequence on ;;
 	esac
 }
@@ -161,13 +162,13 @@ plans_settle()
 	[[ $plans == "$before" ]]
 }
 
-# port_map HOST: the port map of its job. The operator has to declare slow links: the one of
+# port_map HOST POLICY: the port map of its job. The operator may declare slow links: the one of
 # links_break has half the weight.
 port_map()
 {
 	local map=$ports/$1.json
 
-	if [[ ${links:-} == slow ]]; then
+	if [[ $2-${links:-} == *-weights-slow ]]; then
 		jq --arg leaf 10.255.0.1 --arg spine 10.255.1.1 \
 			--argjson own $(($1 < hosts)) '(.peers[] | select(.local | not) |
 			select($own == 1 or .leaf == $leaf).paths[]) |=
@@ -193,7 +194,7 @@ jobs_load()
 	for ((i = 0; i < leaves * hosts; i++)); do
 		# shellcheck disable=SC2046 # a list
 		host_exec $i rocesteer job load --job $((i + 1)) \
-			--name "host$i" --port-map "$(port_map $i)" \
+			--name "host$i" --port-map "$(port_map $i "$1")" \
 			--cgroup "/sys/fs/cgroup/host$i" $(job_options "$1") \
 			>/dev/null
 	done

@@ -6,7 +6,7 @@ import subprocess
 
 # Policies whose plans follow from the policy and the traffic alone: those of "fewest" begin at
 # random paths, which decide how long steps take
-PLANNED = ("place", "place-4qp", "label-4qp", "label-8qp", "all")
+PLANNED = ("place", "place-4qp", "label-4qp", "label-8qp", "all", "all-weights")
 
 
 def options(fabric, host_mbit):

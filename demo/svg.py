@@ -23,7 +23,7 @@ TITLES = {"ecmp": "ECMP", "ecmp-2qp": "ECMP, 2 queue pairs",
           "reps": "REPS", "least": "rocesteer, least", "place": "rocesteer, place",
           "place-4qp": "rocesteer, place, 4 QPs", "label-4qp": "rocesteer, labels, 4 QPs",
           "label-8qp": "rocesteer, labels, 8 QPs", "fewest": "rocesteer, fewest",
-          "all": "rocesteer, all"}
+          "all": "rocesteer, all", "all-weights": "rocesteer, all, weights"}
 COLOURS = {"ecmp": "#d73027", "ecmp-2qp": "#e8604c", "ecmp-4qp": "#f4774f",
            "ecmp-8qp": "#fc8d59", "spray": "#c9b037", "spray-order": "#a89a3c",
            "reps": "#8a6fb0"}
