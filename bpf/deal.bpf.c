@@ -453,12 +453,7 @@ __noinline int new_packet(struct __sk_buff *skb, struct packet *pkt)
 
 /* The parts of spread() are verified one by one: together they are a multiple. */
 
-static __always_inline __u32 path_share(const struct rocesteer_group *group, __u32 p)
-{
-	return group->share[p] ?: group->weight[p];
-}
-
-/* The largest share of the paths @up. */
+/* The largest weight of the paths @up. */
 __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 {
 	__u32 most = 0, i;
@@ -466,10 +461,10 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 	if (!group)
 		return 0;
 	bpf_for(i, 0, ROCESTEER_MAX_PATHS) {
-		__u32 share = path_share(group, i) * (up >> i & 1);
+		__u32 weight = group->weight[i] * (up >> i & 1);
 
-		if (share > most)
-			most = share;
+		if (weight > most)
+			most = weight;
 	}
 	return most;
 }
@@ -478,7 +473,7 @@ __noinline __u32 heaviest(const struct rocesteer_group *group, __u64 up)
 __noinline __u32 run_on(const struct rocesteer_group *group, __u32 p, __u32 most)
 {
 	return group && most && p < ROCESTEER_MAX_PATHS ?
-	       rocesteer_run(path_share(group, p), most) : 0;
+	       rocesteer_run(group->weight[p], most) : 0;
 }
 
 /*

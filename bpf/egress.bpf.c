@@ -14,6 +14,7 @@
 #include "lib/handover.bpf.h"
 #include "lib/pieces.bpf.h"
 #include "lib/psn.bpf.h"
+#include "lib/repair.bpf.h"
 #include "lib/sport.bpf.h"
 #include "lib/tags.bpf.h"
 
@@ -465,27 +466,6 @@ int rocesteer_parse(struct __sk_buff *skb)
 		return count_verdict(ROCESTEER_VERDICT_NOT_RC);
 	hand_over(HANDOVER_EGRESS, &pkt, tell_answers(skb, &pkt.key, pkt.opcode));
 	return count_verdict(go_on(skb, TAIL_SLOW));
-}
-
-/*
- * Return: whether the peer has a packet of piece @i that is sent again: struct rocesteer_repair.
- * READs and atomics are sent, as the peer answers each of them once more. So is the last packet:
- * where the peer lacks others after all, the last one makes it ask for them.
- */
-static __always_inline bool is_spared(const struct packet *pkt, struct rocesteer_flow_path *flow,
-				      __u32 i)
-{
-	struct rocesteer_repair *repair = &flow->repair;
-
-	if (repair->from == repair->end)
-		return false;
-	if (pkt->psn != repair->from) {
-		repair->end = repair->from;
-		return false;
-	}
-	repair->from = (pkt->psn + 1) & ROCESTEER_PSN_MASK;
-	return repair->from != repair->end && pkt->opcode < ROCESTEER_OP_RC_READ &&
-	       flow->piece[i].path != repair->path && is_of_pieces(flow, pkt->psn);
 }
 
 /* Note a packet that may have been sent before, of piece @i. Return: 0, or -1 without arguments. */

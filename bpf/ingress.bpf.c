@@ -8,8 +8,8 @@
 #include <bpf/bpf_helpers.h>
 #include "lib/deal.bpf.h"
 #include "lib/handover.bpf.h"
-#include "lib/pieces.bpf.h"
 #include "lib/psn.bpf.h"
+#include "lib/repair.bpf.h"
 
 /* kmod/steer/kfunc.c */
 extern __s64 bpf_rocesteer_flow_dqpn(struct __sk_buff *skb,
@@ -60,77 +60,28 @@ static __always_inline bool concerns_flow(const struct packet *pkt)
 	       pkt->opcode == ROCESTEER_OP_RC_READ || is_answer(pkt);
 }
 
-/* Note a NAK: the round that the peer asks for. */
-static __always_inline void note_nak(struct rocesteer_flow_path *flow, const struct packet *pkt,
-				     __u32 psn)
-{
-	struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
-	bool silent = pkt->late == 1 && is_of_pieces(flow, psn);
-
-	flow->repair.end = flow->repair.from;
-	if (silent && !flow->detour.until) {
-		flow->repair.path = flow->piece[search_piece(flow, psn) % ROCESTEER_MAX_PATHS].path;
-		flow->repair.from = psn;
-		flow->repair.end = psns->next;
-	}
-	psn_asked(psns, &flow->resent[ROCESTEER_REQUESTS], psn, false, silent);
-}
-
 /* Note the progress of the requests that an answer tells. */
 static __always_inline void note_answer(struct rocesteer_flow_path *flow,
 					const struct packet *pkt, __u32 psn)
 {
 	const struct rocesteer_psns *psns = &flow->psns[ROCESTEER_REQUESTS];
 	struct rocesteer_resent *resent = &flow->resent[ROCESTEER_REQUESTS];
+	bool silent;
 
 	switch (pkt->syndrome & ROCESTEER_AETH_TYPE) {
 	case ROCESTEER_AETH_ACK:
 		flow->acked = psn;
 		psn_acked(resent, (psn + 1) & ROCESTEER_PSN_MASK);
+		flow->late += !!pkt->late;
 		break;
 	case ROCESTEER_AETH_RNR:
 		psn_asked(psns, resent, psn, true, false);
 		break;
 	default:
-		note_nak(flow, pkt, psn);
+		silent = pkt->late == 1 && is_of_pieces(flow, psn);
+		begin_repair(flow, psn, silent);
+		psn_asked(psns, resent, psn, false, silent);
 	}
-}
-
-static __always_inline __u32 late_psn(const struct packet *pkt)
-{
-	return (pkt->psn - (pkt->late - 1)) & ROCESTEER_PSN_MASK;
-}
-
-/* Return: whether an acknowledgment says that a packet of the present pieces was late. */
-static __always_inline bool is_late(const struct rocesteer_flow_path *flow,
-				    const struct packet *pkt)
-{
-	return pkt->late && pkt->opcode == ROCESTEER_OP_RC_ACK &&
-	       (pkt->syndrome & ROCESTEER_AETH_TYPE) == ROCESTEER_AETH_ACK &&
-	       flow->nr_pieces > 1 && is_of_pieces(flow, late_psn(pkt));
-}
-
-/**
- * note_late() - tell rocesteer daemon the path of a packet that was late
- * @key: its flow
- * @psn: its PSN
- *
- * Packets that were sent until now tell nothing more.
- *
- * Return: 0, or -1 where the flow is no more.
- */
-__noinline int note_late(const struct rocesteer_flow_key *key, __u32 psn)
-{
-	struct rocesteer_flow_path *flow = key ? bpf_map_lookup_elem(&rs_flows, key) : NULL;
-	__u32 i;
-
-	if (!flow)
-		return -1;
-	i = search_piece(flow, psn);
-	flow->hints = flow->psns[ROCESTEER_REQUESTS].next;
-	flow->late++;
-	return notify_flow(ROCESTEER_EVENT_LATE, key, flow,
-			   flow->piece[i % ROCESTEER_MAX_PATHS].path);
 }
 
 /*
@@ -150,7 +101,7 @@ static __always_inline bool may_ask(const struct rocesteer_flow_path *flow,
  * @skb: the packet
  * @pkt: parsed, with the flow that the local queue pair sends
  * @change: also where the flow is not known yet, or the peer says another thing of its
- *	order than before, or that a path is late
+ *	order than before
  *
  * Anybody can send an acknowledgment in the peer's name: it is believed where its PSN fits.
  *
@@ -192,14 +143,8 @@ static __always_inline bool note_ack(struct __sk_buff *skb,
 			return true;
 		note_peer_reseq(key, pkt->reseq);
 	}
-	if (asks)
-		return false;
-	if (is_late(flow, pkt)) {
-		if (!change)
-			return true;
-		note_late(key, late_psn(pkt));
-	}
-	note_answer(flow, pkt, psn);
+	if (!asks)
+		note_answer(flow, pkt, psn);
 	return false;
 }
 

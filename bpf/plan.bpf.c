@@ -165,7 +165,6 @@ static __always_inline int change_group(struct rocesteer_set_group *set)
 	if (!group)
 		return -ENOENT;
 	group->down = set->down;
-	bpf_probe_read_kernel(group->share, sizeof(group->share), set->share);
 	return 0;
 }
 
@@ -202,7 +201,6 @@ static __always_inline int change_paths(struct rocesteer_set_paths *set)
 	if (!set->nr_paths || set->nr_paths > ROCESTEER_MAX_PATHS)
 		return -EINVAL;
 	bpf_probe_read_kernel(group->weight, sizeof(group->weight), set->weight);
-	__builtin_memset(group->share, 0, sizeof(group->share));
 	bpf_probe_read_kernel(group->router, sizeof(group->router), set->router);
 	bpf_probe_read_kernel(group->leaf, sizeof(group->leaf), set->leaf);
 	bpf_probe_read_kernel(group->via, sizeof(group->via), set->via);

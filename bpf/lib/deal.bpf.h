@@ -285,7 +285,7 @@ static __always_inline void set_nr_pieces(struct rocesteer_flow_path *flow,
 {
 	if (nr > 1)
 		set_varies(flow);
-	flow->hints = flow->psns[ROCESTEER_REQUESTS].next;
+	flow->planned = flow->psns[ROCESTEER_REQUESTS].next;
 	__sync_lock_test_and_set(&flow->nr_pieces, nr);
 	set_bth_paths(flow, nr, 0);
 }

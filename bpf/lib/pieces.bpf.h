@@ -10,7 +10,7 @@
 /* Return: whether a packet was sent by the present pieces of its flow. */
 static __always_inline bool is_of_pieces(const struct rocesteer_flow_path *flow, __u32 psn)
 {
-	return flow->hints == ROCESTEER_PSN_NONE || !psn_before(psn, flow->hints);
+	return flow->planned == ROCESTEER_PSN_NONE || !psn_before(psn, flow->planned);
 }
 
 /* The piece of the packet with a PSN, the slow way: as find_piece(). */

@@ -36,14 +36,12 @@ struct rocesteer_set_flow {
  * struct rocesteer_set_group - argument of the program rocesteer_set_group
  * @key: group
  * @down: its paths that are held down, a bit each
- * @share: as in struct rocesteer_group
  *
  * The program returns 0, or -ENOENT when there is no such group.
  */
 struct rocesteer_set_group {
 	struct rocesteer_group_key key;
 	__u64 down;
-	__u16 share[ROCESTEER_MAX_PATHS];
 };
 
 /**
@@ -72,8 +70,7 @@ struct rocesteer_set_observe {
  * @leaf: likewise
  * @via: likewise
  *
- * No path is late then. Counters stay as they are, by the old numbers of the paths, until flows
- * are moved.
+ * Counters stay as they are, by the old numbers of the paths, until flows are moved.
  *
  * The program returns 0; -ENOENT when there is no such group; -EINVAL when @nr_paths is out
  * of range.
@@ -116,8 +113,7 @@ struct rocesteer_set_order {
 
 _Static_assert(sizeof(struct rocesteer_set_flow) ==
 	       40 + ROCESTEER_MAX_PATHS * 8, "padding");
-_Static_assert(sizeof(struct rocesteer_set_group) ==
-	       32 + ROCESTEER_MAX_PATHS * 2, "padding");
+_Static_assert(sizeof(struct rocesteer_set_group) == 32, "padding");
 _Static_assert(sizeof(struct rocesteer_set_paths) ==
 	       40 + ROCESTEER_MAX_PATHS * 50, "padding");
 _Static_assert(sizeof(struct rocesteer_set_peer) ==

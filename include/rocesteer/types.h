@@ -184,7 +184,7 @@ struct rocesteer_repair {
  * @tagged: packets of @message that struct rocesteer_tags does not count yet
  * @message: the message that began last, if the flow has ROCESTEER_FLOW_TAGGED
  * @late: acknowledgments by which the peer said that the flow waits for one of its paths
- * @hints: PSN of the first packet that can tell so of the present pieces
+ * @planned: PSN of the first packet that is sent by the present pieces, or ROCESTEER_PSN_NONE
  * @repair: round after the last NAK
  * @spared: packets that such rounds did not send again
  *
@@ -224,7 +224,7 @@ struct rocesteer_flow_path {
 	__u32 tagged;
 	struct rocesteer_message message;
 	__u32 late;
-	__u32 hints;
+	__u32 planned;
 	struct rocesteer_repair repair;
 	__u32 spared;
 };
@@ -373,8 +373,6 @@ struct rocesteer_group_key {
  *	will be
  * @weight: capacity of each path, relative to the others; never 0.
  *	ROCESTEER_WEIGHT_HOME beside paths of 1: all flows take it while it is up
- * @share: by what flows are split instead of @weight: less on paths whose packets come late.
- *	All 0 where no path is late. rocesteer daemon writes
  * @router: address of the router that tells each path from the others
  * @leaf: address by which each path enters the leaf, where that tells paths by one
  *	router apart; else all zero
@@ -394,7 +392,6 @@ struct rocesteer_group {
 	__u32 reserved;
 	__u32 flows[ROCESTEER_MAX_PATHS];
 	__u16 weight[ROCESTEER_MAX_PATHS];
-	__u16 share[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
 	__u8 via[ROCESTEER_MAX_PATHS][16];
@@ -542,7 +539,6 @@ struct rocesteer_version {
  *	entered. @path is 0
  * @ROCESTEER_EVENT_PEER: the job has a port map of the source, but not of the peer; once in
  *	ROCESTEER_PEER_AGAIN ns for each peer. @leaf is the source
- * @ROCESTEER_EVENT_LATE: a split flow waits for the packets of a path
  */
 enum rocesteer_event_type {
 	ROCESTEER_EVENT_SHARE,
@@ -552,7 +548,6 @@ enum rocesteer_event_type {
 	ROCESTEER_EVENT_FULL,
 	ROCESTEER_EVENT_QPN,
 	ROCESTEER_EVENT_PEER,
-	ROCESTEER_EVENT_LATE,
 };
 
 /* Time after which a peer without a port map is reported again */
@@ -591,7 +586,7 @@ _Static_assert(sizeof(struct rocesteer_source_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_source) == 16, "padding");
 _Static_assert(sizeof(struct rocesteer_group_key) == 24, "padding");
 _Static_assert(sizeof(struct rocesteer_group) ==
-	       24 + ROCESTEER_MAX_PATHS * 56, "padding");
+	       24 + ROCESTEER_MAX_PATHS * 54, "padding");
 _Static_assert(sizeof(struct rocesteer_job) == 88, "padding");
 _Static_assert(sizeof(struct rocesteer_event) == 56, "padding");
 

@@ -97,7 +97,6 @@ static int priority(const char *name)
 		{ "nic-unproved", 4 },	{ "lost", 4 },
 		{ "nic-proved", 5 },	{ "detour", 5 },
 		{ "path-moved", 5 },	{ "path-up", 5 },
-		{ "path-late", 5 },
 		{ "replan", 7 },
 	};
 	size_t i;

@@ -24,7 +24,6 @@ const struct out_column event_columns[] = {
 	{ "moved", "moved" },
 	{ "cause", "cause" },
 	{ "hold_ms", "hold_ms" },
-	{ "share", "share" },
 	{ "file", "file" },
 	{ "jobs", "jobs" },
 	{ "loss", "loss" },

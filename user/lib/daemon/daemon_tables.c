@@ -56,9 +56,6 @@ static void take_event(const struct rocesteer_event *event, void *arg)
 	if (event->type == ROCESTEER_EVENT_DETOUR) {
 		ret = path_monitor_suspect(d->monitor, group, &event->key, event->path);
 		emit_detour(d, group, event);
-	} else if (event->type == ROCESTEER_EVENT_LATE) {
-		/* No vote yet: a path that only takes longer would carry less, see path_late.h. */
-		ret = 0;
 	} else if (event->type == ROCESTEER_EVENT_FULL) {
 		daemon_emit(event_group("table-full", group), d);
 		ret = 0;

@@ -19,8 +19,6 @@
 #include <linux/types.h>
 #include <rocesteer/types.h>
 
-#include "path_late.h"
-
 #include "groups/groups.h"
 
 enum path_state {
@@ -124,12 +122,10 @@ struct path {
  * @source: source of that flow
  * @turn_peer: peer whose ports are checked in turn
  * @turn: paths whose port to that peer is still to be checked
- * @late: paths whose packets come late
  * @path: paths
  */
 struct path_health {
 	__u32 nr_paths;
-	struct path_late late;
 	__u64 suspects;
 	__u64 doubts;
 	__u64 examined;

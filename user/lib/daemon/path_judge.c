@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Results of an examination: the tables get the paths that are down, and events report them. */
-#include <string.h>
-
 #include "steer/steer.h"
 #include "path_monitor_priv.h"
 
@@ -41,14 +39,13 @@ static void emit(struct path_monitor *monitor, const struct group *group, __u32 
 	monitor->config->emit(path_judge_event(group, p), monitor->config->arg);
 }
 
-void path_judge_put(struct path_monitor *monitor, struct group *group)
+static void put_down(struct path_monitor *monitor, struct group *group)
 {
 	struct rocesteer_set_group set = {
 		.key = group->key,
 		.down = group->down,
 	};
 
-	memcpy(set.share, group->share, sizeof(set.share));
 	/* An event follows if the group is gone. */
 	steer_set_group(monitor->groups->steer, &set);
 	group->changed = true;
@@ -60,7 +57,7 @@ void path_judge_up(struct path_monitor *monitor, struct group *group, __u32 p, _
 	path_health_up(group->health, p, now);
 	if (group->down >> p & 1) {
 		group->down &= ~(1ull << p);
-		path_judge_put(monitor, group);
+		put_down(monitor, group);
 	}
 	emit(monitor, group, p);
 }
@@ -92,7 +89,7 @@ static void path_down(struct path_monitor *monitor, struct group *group, __u32 p
 		return;		/* the last one is better than none */
 	path_health_down(group->health, p, cause, monitor->config->hold, now);
 	group->down |= 1ull << p;
-	path_judge_put(monitor, group);
+	put_down(monitor, group);
 	emit(monitor, group, p);
 }
 

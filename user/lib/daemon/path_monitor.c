@@ -72,52 +72,14 @@ struct path_health *path_monitor_health(struct group *group)
 	return group->health;
 }
 
-/* Late paths carry another share: write it, and say so. */
-static void put_shares(struct path_monitor *monitor, struct group *group,
-		       const struct path_late *was)
-{
-	const struct path_late *late = &group->health->late;
-	struct json_object *event;
-	__u32 p;
-
-	path_late_shares(late, group->nr_paths, group->weight, group->share);
-	path_judge_put(monitor, group);
-	for (p = 0; p < group->nr_paths; p++) {
-		if (late->less[p] == was->less[p])
-			continue;
-		event = event_path("path-late", group, p);
-		out_decimal(event, "share",
-			    (PATH_LATE_WHOLE - late->less[p]) * 1000 / PATH_LATE_WHOLE, 3);
-		monitor->config->emit(event, monitor->config->arg);
-	}
-}
-
-int path_monitor_late(struct path_monitor *monitor, struct group *group, __u32 path)
-{
-	struct path_health *health = path_monitor_health(group);
-	struct path_late was;
-
-	if (!health)
-		return -ENOMEM;
-	was = health->late;
-	if (path < health->nr_paths &&
-	    path_late_vote(&health->late, health->nr_paths, path, ~group->down, clock_ns()))
-		put_shares(monitor, group, &was);
-	return 0;
-}
-
 static int step_group(struct path_monitor *monitor, struct group *group, __u64 now)
 {
 	struct path_health *health = group->health;
-	struct path_late was;
 	__u64 due, watched, at;
 	__u32 p;
 
 	if (!health || health->out || path_monitor_is_dark(monitor, group->key.ifindex))
 		return 0;
-	was = health->late;
-	if (path_late_step(&health->late, health->nr_paths, now))
-		put_shares(monitor, group, &was);
 	due = path_health_due(health, now, &at);
 	for (p = 0; p < group->nr_paths; p++) {
 		struct path *path = &health->path[p];
@@ -171,8 +133,6 @@ __u64 path_monitor_due(struct path_monitor *monitor)
 		path_health_due(group->health, now, &at);
 		if (group->health->suspects | group->health->doubts)
 			at = now;
-		if (group->health->late.due && group->health->late.due < at)
-			at = group->health->late.due;
 		if (at < due)
 			due = at;
 	}
@@ -251,13 +211,13 @@ static void refused(const struct quote *refusal, void *arg)
 		;
 }
 
-/* The table says which paths are down or late, the monitor since when: the table is right. */
+/* The table says which paths are down, the monitor since when: the table is right. */
 static int read_group(struct path_monitor *monitor, struct group *group, __u64 now)
 {
 	struct path_health *health = group->health;
 	__u32 p;
 
-	if (!health && !group->down && !group->share[0])
+	if (!health && !group->down)
 		return 0;
 	health = path_monitor_health(group);
 	if (!health)
@@ -267,7 +227,6 @@ static int read_group(struct path_monitor *monitor, struct group *group, __u64 n
 		memset(health, 0, sizeof(*health));
 		health->nr_paths = group->nr_paths;
 	}
-	path_late_read(&health->late, group->nr_paths, group->weight, group->share, now);
 	for (p = 0; p < group->nr_paths; p++) {
 		bool known = health->path[p].state == PATH_DOWN;
 		bool down = group->down >> p & 1;

@@ -61,9 +61,6 @@ void path_monitor_forget_all(struct path_monitor *monitor);
 int path_monitor_suspect(struct path_monitor *monitor, struct group *group,
 			 const struct rocesteer_flow_key *flow, __u32 path);
 
-/* A split flow of @group waits for @path. Return: 0 or -ENOMEM. */
-int path_monitor_late(struct path_monitor *monitor, struct group *group, __u32 path);
-
 /* When path_monitor_step() is to be called: CLOCK_MONOTONIC ns, or LOOP_NEVER. */
 __u64 path_monitor_due(struct path_monitor *monitor);
 
@@ -71,8 +68,7 @@ __u64 path_monitor_due(struct path_monitor *monitor);
  * path_monitor_step() - do the work that is due
  * @monitor: monitor
  *
- * A group is marked as changed if one of its paths goes down or comes up, or if late paths carry
- * more.
+ * A group is marked as changed if one of its paths goes down or comes up.
  *
  * Return: the number of such paths, or a negative errno.
  */

@@ -54,9 +54,6 @@ int path_watch_step(struct path_monitor *monitor, __u64 now);
 /* When path_watch_step() has something to do, or LOOP_NEVER. */
 __u64 path_watch_due(const struct path_monitor *monitor);
 
-/* Write what has changed: the paths that are down, and shares. */
-void path_judge_put(struct path_monitor *monitor, struct group *group);
-
 /* An event with the state of a path. */
 struct json_object *path_judge_event(const struct group *group, __u32 p);
 

@@ -183,7 +183,6 @@ static int read_group(const struct rocesteer_group_key *key,
 	group->down = from->down;
 	group->first = from->first;
 	memcpy(group->weight, from->weight, sizeof(group->weight));
-	memcpy(group->share, from->share, sizeof(group->share));
 	memcpy(group->router, from->router, sizeof(group->router));
 	memcpy(group->leaf, from->leaf, sizeof(group->leaf));
 	memcpy(group->via, from->via, sizeof(group->via));

@@ -55,7 +55,6 @@ struct traffic {
  * @down: bit p: path p is down
  * @first: path that the deal starts at
  * @weight: weight of each path
- * @share: as in struct rocesteer_group
  * @router: router that tells each path from the others
  * @leaf: address by which each path enters the leaf, or all zero
  * @via: as in struct rocesteer_group
@@ -75,7 +74,6 @@ struct group {
 	__u64 down;
 	__u32 first;
 	__u16 weight[ROCESTEER_MAX_PATHS];
-	__u16 share[ROCESTEER_MAX_PATHS];
 	__u8 router[ROCESTEER_MAX_PATHS][16];
 	__u8 leaf[ROCESTEER_MAX_PATHS][16];
 	__u8 via[ROCESTEER_MAX_PATHS][16];

@@ -69,13 +69,6 @@ static int get_peer(const struct work *w, const struct flow *flow, struct rocest
 	return steer_ports_get(w->groups->steer, w->group->key.job, &flow->key, flow->source, peer);
 }
 
-/* Whole flows cannot leave a part of a path. */
-static __u16 group_share(const struct group *group, __u32 p)
-{
-	return group->split != ROCESTEER_SPLIT_NONE && group->share[p] ? group->share[p] :
-									 group->weight[p];
-}
-
 /*
  * A path can be used while it is up and all peers have a port to it. Whole flows to a peer with
  * ports of some paths stay where the programs have dealt them.
@@ -91,7 +84,7 @@ static int find_paths(struct work *w)
 	if (!w->home)
 		return -ENOMEM;
 	for (p = 0; p < group->nr_paths; p++)
-		w->weight[p] = group->down >> p & 1 ? 0 : group_share(group, p);
+		w->weight[p] = group->down >> p & 1 ? 0 : group->weight[p];
 	for (i = 0; i < group->flows.nr; i++) {
 		if (get_peer(w, nth_flow(w, i), &peer))
 			continue;	/* its job is being unloaded */
@@ -105,7 +98,7 @@ static int find_paths(struct work *w)
 	}
 	for (p = 0; p < group->nr_paths; p++) {
 		w->total += w->weight[p];
-		w->share[p] = group_share(group, p);
+		w->share[p] = group->weight[p];
 	}
 	return 0;
 }
